@@ -1,0 +1,204 @@
+//! Tool calls paired with their results, and the open turn. The only place that knows what belongs together:
+//! policies, guards, compaction and the validator all ask here.
+
+use std::collections::HashMap;
+
+use crate::facts::{Call, MessageFacts, Role, ToolResult};
+
+/// The position of a call or of a result: message index, then index among the message's calls or results.
+pub type Spot = (usize, usize);
+
+/// A call and what answered it.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// The call.
+    pub call: Spot,
+    /// Its results: none while it runs or after an interruption, one as a rule, more when a host repeats itself.
+    pub results: Vec<Spot>,
+}
+
+/// All exchanges of a transcript, in the order of their calls.
+#[derive(Clone, Debug)]
+pub struct Exchanges<'a> {
+    messages: &'a [MessageFacts],
+    list: Vec<Exchange>,
+    orphans: Vec<Spot>,
+    /// For each message, the exchange that each of its results answers.
+    answered: Vec<Vec<Option<usize>>>,
+    /// The exchange index of each message's first call.
+    first_of_message: Vec<usize>,
+    open_turn: usize,
+}
+
+impl<'a> Exchanges<'a> {
+    /// Pairs the calls and results of `messages`.
+    pub fn of(messages: &'a [MessageFacts]) -> Self {
+        let mut pairing = Pairing::default();
+        let mut first_of_message = Vec::with_capacity(messages.len());
+        let mut answered = Vec::with_capacity(messages.len());
+        for (index, facts) in messages.iter().enumerate() {
+            first_of_message.push(pairing.list.len());
+            if facts.role == Role::Assistant {
+                pairing.start_turn();
+            }
+            for (position, call) in facts.calls.iter().enumerate() {
+                pairing.add_call(call, (index, position));
+            }
+            let results = facts.results.iter().enumerate();
+            answered.push(results.map(|(position, result)| pairing.add_result(result, (index, position))).collect());
+        }
+        let Pairing { list, orphans, .. } = pairing;
+        Exchanges { messages, list, orphans, answered, first_of_message, open_turn: open_turn(messages) }
+    }
+
+    /// Every exchange.
+    pub fn iter(&self) -> impl Iterator<Item = &Exchange> {
+        self.list.iter()
+    }
+
+    /// The exchanges whose calls stand in the message at `index`.
+    pub fn of_message(&self, index: usize) -> &[Exchange] {
+        let start = self.first_of_message.get(index).copied().unwrap_or(self.list.len());
+        let end = self.first_of_message.get(index + 1).copied().unwrap_or(self.list.len());
+        self.list.get(start..end).unwrap_or_default()
+    }
+
+    /// The exchange that a result belongs to; `None` when it answers no call.
+    pub fn answered_by(&self, (message, position): Spot) -> Option<&Exchange> {
+        let exchange = self.answered.get(message)?.get(position)?.as_ref()?;
+        self.list.get(*exchange)
+    }
+
+    /// Results that answer no call.
+    pub fn orphans(&self) -> &[Spot] {
+        &self.orphans
+    }
+
+    /// The call of an exchange.
+    pub fn call(&self, exchange: &Exchange) -> Option<&'a Call> {
+        let (message, position) = exchange.call;
+        self.messages.get(message)?.calls.get(position)
+    }
+
+    /// The result at `spot`.
+    pub fn result(&self, spot: Spot) -> Option<&'a ToolResult> {
+        let (message, position) = spot;
+        self.messages.get(message)?.results.get(position)
+    }
+
+    /// Whether the call was answered, and every answer reports a failure that no person caused.
+    pub fn has_failed(&self, exchange: &Exchange) -> bool {
+        self.all_results(exchange, |result| result.failed && !result.refused)
+    }
+
+    /// Whether the call was answered, and every answer is a success.
+    pub fn has_succeeded(&self, exchange: &Exchange) -> bool {
+        self.all_results(exchange, |result| !result.failed && !result.refused)
+    }
+
+    fn all_results(&self, exchange: &Exchange, holds: impl Fn(&ToolResult) -> bool) -> bool {
+        !exchange.results.is_empty() && exchange.results.iter().all(|spot| self.result(*spot).is_some_and(&holds))
+    }
+
+    /// Where the open turn starts: the last assistant turn when it has calls, with everything after it. The number
+    /// of messages when there is none.
+    pub fn open_turn(&self) -> usize {
+        self.open_turn
+    }
+
+    /// The messages that an exchange touches, from the call to its last result.
+    pub fn span(&self, exchange: &Exchange) -> (usize, usize) {
+        let last = exchange.results.iter().map(|(message, _)| *message).max();
+        (exchange.call.0, last.unwrap_or(exchange.call.0))
+    }
+
+    /// Moves a boundary back until it stands between exchanges: no call before it has a result at or after it.
+    pub fn boundary_before(&self, boundary: usize) -> usize {
+        let mut boundary = boundary;
+        // Newest call first: each step back can only bring earlier calls into question.
+        for exchange in self.list.iter().rev() {
+            let (first, last) = self.span(exchange);
+            if first < boundary && boundary <= last {
+                boundary = first;
+            }
+        }
+        boundary
+    }
+}
+
+fn open_turn(messages: &[MessageFacts]) -> usize {
+    let Some(last) = messages.iter().rposition(|facts| facts.role == Role::Assistant) else { return messages.len() };
+    if messages.get(last).is_none_or(|facts| facts.calls.is_empty()) {
+        return messages.len();
+    }
+    // Some hosts write the parallel calls of one turn as neighbouring messages.
+    let is_same_turn = |facts: &MessageFacts| facts.role == Role::Assistant && !facts.calls.is_empty();
+    let before = messages.get(..last).unwrap_or_default();
+    before.iter().rposition(|facts| !is_same_turn(facts)).map_or(0, |index| index + 1)
+}
+
+#[derive(Default)]
+struct Pairing {
+    list: Vec<Exchange>,
+    orphans: Vec<Spot>,
+    /// The exchanges of each id that still matter, for real files reuse ids: the unanswered ones, oldest first, and
+    /// behind them the one that was answered last.
+    by_id: HashMap<String, Vec<usize>>,
+    /// The calls since the last assistant turn, by tool name.
+    of_turn: HashMap<String, Vec<usize>>,
+    saw_result: bool,
+}
+
+impl Pairing {
+    fn start_turn(&mut self) {
+        // Neighbouring assistant messages without a result between them are one turn.
+        if std::mem::take(&mut self.saw_result) {
+            self.of_turn.clear();
+        }
+    }
+
+    fn add_call(&mut self, call: &Call, spot: Spot) {
+        let index = self.list.len();
+        self.list.push(Exchange { call: spot, results: Vec::new() });
+        if let Some(id) = &call.id {
+            let calls = self.by_id.entry(id.clone()).or_default();
+            if calls.last().is_some_and(|last| is_answered(&self.list, *last)) {
+                calls.pop();
+            }
+            calls.push(index);
+        }
+        self.of_turn.entry(call.name.clone()).or_default().push(index);
+    }
+
+    fn add_result(&mut self, result: &ToolResult, spot: Spot) -> Option<usize> {
+        self.saw_result = true;
+        let by_id = result.call_id.as_ref().and_then(|id| self.answer_id(id));
+        let found = match (by_id, &result.name) {
+            (None, Some(name)) if result.call_id.is_none() => self.earliest_unanswered(name),
+            _ => by_id,
+        };
+        match found.and_then(|index| self.list.get_mut(index)) {
+            Some(exchange) => exchange.results.push(spot),
+            None => self.orphans.push(spot),
+        }
+        found
+    }
+
+    /// The nearest earlier call with that id that has no result yet; when all have one, the last is answered again.
+    fn answer_id(&mut self, id: &str) -> Option<usize> {
+        let calls = self.by_id.get_mut(id)?;
+        if calls.len() > 1 && calls.last().is_some_and(|last| is_answered(&self.list, *last)) {
+            calls.pop();
+        }
+        calls.last().copied()
+    }
+
+    /// Without an id the order of a parallel batch decides.
+    fn earliest_unanswered(&self, name: &str) -> Option<usize> {
+        self.of_turn.get(name)?.iter().find(|index| !is_answered(&self.list, **index)).copied()
+    }
+}
+
+fn is_answered(list: &[Exchange], index: usize) -> bool {
+    list.get(index).is_some_and(|exchange| !exchange.results.is_empty())
+}

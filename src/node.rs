@@ -1,0 +1,233 @@
+//! Read-only access to a JSON-like value, so that the engine reads a `serde_json` document and a live
+//! JavaScript object through the same code and never has to copy either.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+
+/// What a [`Node`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// JSON `null`.
+    Null,
+    /// `true` or `false`.
+    Bool,
+    /// Any number.
+    Number,
+    /// A string.
+    String,
+    /// A list.
+    Array,
+    /// A set of named fields.
+    Object,
+    /// A JavaScript function; never found in JSON.
+    Function,
+}
+
+impl Kind {
+    /// The kind in words, for error messages.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Kind::Null => "null",
+            Kind::Bool => "a boolean",
+            Kind::Number => "a number",
+            Kind::String => "a string",
+            Kind::Array => "an array",
+            Kind::Object => "an object",
+            Kind::Function => "a function",
+        }
+    }
+}
+
+macro_rules! keys {
+    ($($name:ident = $text:literal,)*) => {
+        /// A field name that the engine looks up. A fixed set, so that JavaScript strings are made once.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[allow(missing_docs)]
+        pub enum Key { $($name,)* }
+
+        impl Key {
+            /// Every key, in declaration order: `ALL[key as usize] == key`.
+            pub const ALL: &'static [Key] = &[$(Key::$name,)*];
+
+            /// The field name as it stands in the data.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Key::$name => $text,)* }
+            }
+        }
+    };
+}
+
+keys! {
+    Arguments = "arguments",
+    Audio = "audio",
+    Content = "content",
+    Custom = "custom",
+    Data = "data",
+    Error = "error",
+    Events = "events",
+    ExtraContent = "extra_content",
+    Function = "function",
+    FunctionCall = "function_call",
+    Google = "google",
+    HarnProjection = "_harn_projection",
+    Id = "id",
+    Input = "input",
+    IsError = "is_error",
+    Kind = "kind",
+    Messages = "messages",
+    Metadata = "metadata",
+    Name = "name",
+    Options = "options",
+    Reason = "reason",
+    ReasoningDetails = "reasoning_details",
+    Redacted = "redacted",
+    RedactionPointer = "redaction_pointer",
+    Refusal = "refusal",
+    Role = "role",
+    Signature = "signature",
+    Status = "status",
+    Summary = "summary",
+    Synthetic = "synthetic",
+    Text = "text",
+    Thinking = "thinking",
+    ThinkingSignature = "thinking_signature",
+    ThoughtSignature = "thought_signature",
+    ToolCallId = "tool_call_id",
+    ToolCalls = "tool_calls",
+    ToolUseId = "tool_use_id",
+    Type = "type",
+    KeptIndices = "kept_indices",
+    DroppedIndices = "dropped_indices",
+}
+
+/// A JSON-like value that can be looked at. Cloning must be cheap: it clones a handle, not the value.
+pub trait Node: Clone {
+    /// What the value is.
+    fn kind(&self) -> Kind;
+    /// The field `key` of an object; `None` when it is missing, `null` or JavaScript's `undefined`.
+    fn field(&self, key: Key) -> Option<Self>;
+    /// The item at `index` of an array; `None` when it is missing or `null`.
+    fn item(&self, index: usize) -> Option<Self>;
+    /// The number of items of an array; 0 for everything else.
+    fn len(&self) -> usize;
+    /// The boolean, if it is one.
+    fn as_bool(&self) -> Option<bool>;
+    /// The number, if it is one; integers beyond 2^53 lose digits here, never in [`Node::number_text`].
+    fn as_f64(&self) -> Option<f64>;
+    /// The number in canonical JSON spelling, if it is one.
+    fn number_text(&self) -> Option<String>;
+    /// The string, if it is one.
+    fn as_str(&self) -> Option<Cow<'_, str>>;
+    /// The named fields of an object in their own order, `null` ones too. What JSON cannot hold is left out.
+    fn entries(&self) -> Vec<(Rc<str>, Self)>;
+    /// Whether both are the very same value in memory.
+    fn same(&self, other: &Self) -> bool;
+
+    /// Reads a string without owning a copy, if it is one.
+    fn with_str<R>(&self, read: impl FnOnce(&str) -> R) -> Option<R> {
+        self.as_str().map(|text| read(&text))
+    }
+    /// Whether a string has no lone surrogates. Only JavaScript strings can have them.
+    fn is_well_formed(&self) -> bool {
+        true
+    }
+    /// The first `chars` characters of a string after leading white space, without fetching the rest of it.
+    fn head(&self, chars: usize) -> Option<String> {
+        self.with_str(|text| text.trim_start().chars().take(chars).collect())
+    }
+    /// The length of a string in characters (Unicode scalar values).
+    fn char_count(&self) -> Option<usize> {
+        self.with_str(|text| text.chars().count())
+    }
+
+    /// Whether an array has no items.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The field `key`, if it holds a string.
+    fn field_str(&self, key: Key) -> Option<String> {
+        self.field(key)?.as_str().map(Cow::into_owned)
+    }
+    /// The items of an array; `None` for `null` ones.
+    fn items(&self) -> impl Iterator<Item = Option<Self>> + '_ {
+        (0..self.len()).map(|index| self.item(index))
+    }
+    /// The node reached through the fields of `path`.
+    fn follow(&self, path: &[Key]) -> Option<Self> {
+        path.iter().try_fold(self.clone(), |node, key| node.field(*key))
+    }
+}
+
+impl Node for &Value {
+    fn kind(&self) -> Kind {
+        match self {
+            Value::Null => Kind::Null,
+            Value::Bool(_) => Kind::Bool,
+            Value::Number(_) => Kind::Number,
+            Value::String(_) => Kind::String,
+            Value::Array(_) => Kind::Array,
+            Value::Object(_) => Kind::Object,
+        }
+    }
+    fn field(&self, key: Key) -> Option<Self> {
+        Value::get(self, key.as_str()).filter(|value| !value.is_null())
+    }
+    fn item(&self, index: usize) -> Option<Self> {
+        Value::get(self, index).filter(|value| !value.is_null())
+    }
+    fn len(&self) -> usize {
+        self.as_array().map_or(0, Vec::len)
+    }
+    fn as_bool(&self) -> Option<bool> {
+        Value::as_bool(self)
+    }
+    fn as_f64(&self) -> Option<f64> {
+        Value::as_f64(self)
+    }
+    fn number_text(&self) -> Option<String> {
+        self.as_number().map(|number| number.to_string())
+    }
+    fn as_str(&self) -> Option<Cow<'_, str>> {
+        Value::as_str(self).map(Cow::Borrowed)
+    }
+    fn entries(&self) -> Vec<(Rc<str>, Self)> {
+        let pairs = self.as_object().map(|map| map.iter().map(|(name, value)| (Rc::from(name.as_str()), value)));
+        pairs.map(Iterator::collect).unwrap_or_default()
+    }
+    fn same(&self, other: &Self) -> bool {
+        std::ptr::eq(*self, *other)
+    }
+}
+
+/// How deep a value may nest. Deeper ones, and JavaScript objects that contain themselves, are refused.
+pub const MAX_DEPTH: usize = 512;
+
+/// Copies a node into a `serde_json` value. `None` when it nests deeper than [`MAX_DEPTH`].
+pub fn to_value<N: Node>(node: &N) -> Option<Value> {
+    copy(node, MAX_DEPTH)
+}
+
+fn copy<N: Node>(node: &N, depth: usize) -> Option<Value> {
+    let depth = depth.checked_sub(1)?;
+    Some(match node.kind() {
+        Kind::Null | Kind::Function => Value::Null,
+        Kind::Bool => Value::Bool(node.as_bool().unwrap_or_default()),
+        Kind::Number => node.number_text().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null),
+        Kind::String => Value::String(node.as_str().map(Cow::into_owned).unwrap_or_default()),
+        Kind::Array => Value::Array(
+            node.items()
+                .map(|item| item.map_or(Some(Value::Null), |item| copy(&item, depth)))
+                .collect::<Option<_>>()?,
+        ),
+        Kind::Object => {
+            // One by one: collecting a map sorts first, which is a lot of code.
+            let mut fields = Map::new();
+            for (name, value) in node.entries() {
+                fields.insert(name.to_string(), copy(&value, depth)?);
+            }
+            Value::Object(fields)
+        }
+    })
+}

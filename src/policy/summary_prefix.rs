@@ -1,0 +1,44 @@
+//! Replaces the prefix before the last messages by one synthetic message. Leading prompts stay, the boundary moves
+//! back rather than split a step, and the open turn stays.
+
+use super::Scene;
+use crate::node::Node;
+use crate::plan::{Insert, Plan};
+use crate::value::object;
+
+/// The reason when nothing lies before the kept tail.
+const NOOP: &str = "summary_prefix_noop_short_history";
+
+pub fn plan<N: Node>(scene: &Scene<'_, N>) -> Plan {
+    let count = scene.facts.len();
+    let prompts = scene.facts.iter().take_while(|facts| facts.is_prompt()).count();
+    let tail = count.saturating_sub(scene.options.keep_last).min(scene.open_turn);
+    let boundary = scene.exchanges.boundary_before(tail);
+    let newest_user = scene.facts.iter().rposition(|facts| facts.is_ordinary_user());
+    let kept_user = newest_user.filter(|_| scene.options.keep_newest_user);
+    let dropped: Vec<usize> = (prompts..boundary).filter(|index| kept_user != Some(*index)).collect();
+
+    let mut plan = Plan::default();
+    if dropped.is_empty() {
+        plan.reason = Some(NOOP);
+        return plan;
+    }
+    let mark = object([("synthetic", true.into()), ("policy", scene.options.policy.name().into())]);
+    let message = object([
+        ("role", scene.options.summary_role.as_str().into()),
+        ("content", text(scene, dropped.len()).into()),
+        ("_harn_projection", mark),
+    ]);
+    plan.insert = Some(Insert { before: prompts, message });
+    plan.drop.extend(dropped);
+    plan
+}
+
+/// An empty summary says nothing and counts as none.
+fn text<N: Node>(scene: &Scene<'_, N>, replaced: usize) -> String {
+    let given = [scene.options.summary.as_deref(), scene.summary];
+    match given.into_iter().flatten().find(|text| !text.is_empty()) {
+        Some(text) => text.to_owned(),
+        None => format!("[{replaced} earlier messages summarized]"),
+    }
+}

@@ -1,0 +1,485 @@
+//! The pipeline: messages, facts, policy, plan, guards, view.
+
+use serde_json::Value;
+
+use crate::canonical::{ListHash, TooDeep, Writer};
+use crate::error::{ErrorCode, ProjectionError};
+use crate::event;
+use crate::exchange::Exchanges;
+use crate::facts::{MessageFacts, arguments, body, text_parts};
+use crate::guard::{pairing, signatures};
+use crate::node::{Key, Kind, Node};
+use crate::options::{Options, SignatureScope};
+use crate::patched::Patched;
+use crate::plan::{ResolvedPlan, Shown, visible_chars};
+use crate::policy::custom::{CustomView, shown as custom_shown};
+use crate::policy::{Policy, Scene, plan};
+use crate::report::{Report, Verdict};
+use crate::shape;
+use crate::tokens;
+
+/// A transcript as the engine reads it: its messages, in place.
+#[derive(Clone, Debug)]
+pub struct Transcript<N> {
+    /// The messages, in order.
+    pub messages: Vec<N>,
+    /// The summary that the transcript itself carries.
+    pub summary: Option<String>,
+}
+
+impl<N: Node> Transcript<N> {
+    /// Reads a transcript object (`{messages: [...], summary?}`) or a bare list of messages.
+    pub fn of(input: &N) -> Result<Self, ProjectionError> {
+        let list = match input.kind() {
+            Kind::Array => Some(input.clone()),
+            Kind::Object => input.field(Key::Messages),
+            kind => return Err(not_a_transcript("transcript", kind.in_words())),
+        };
+        let Some(list) = list else { return Err(not_a_transcript("messages", "nothing")) };
+        if list.kind() != Kind::Array {
+            return Err(ProjectionError::new(
+                ErrorCode::InvalidTranscript,
+                "messages",
+                "an array of messages",
+                list.kind().in_words(),
+            ));
+        }
+        let messages = list.items().enumerate().map(|(index, message)| {
+            let nothing = || {
+                ProjectionError::new(ErrorCode::InvalidMessage, format!("messages[{index}]"), "an object", "nothing")
+            };
+            message.ok_or_else(nothing)
+        });
+        Ok(Transcript { messages: messages.collect::<Result<_, _>>()?, summary: input.field_str(Key::Summary) })
+    }
+
+    /// The facts of every message.
+    pub fn facts(&self) -> Result<Vec<MessageFacts>, ProjectionError> {
+        read_facts(&self.messages, 0)
+    }
+}
+
+/// The facts of some messages, the first of which stands at `offset` in its transcript.
+pub fn read_facts<N: Node>(messages: &[N], offset: usize) -> Result<Vec<MessageFacts>, ProjectionError> {
+    messages.iter().enumerate().map(|(index, message)| shape::read(message, offset + index)).collect()
+}
+
+fn not_a_transcript(path: &str, found: &str) -> ProjectionError {
+    let expected = "a transcript object with `messages`, or an array of messages";
+    ProjectionError::new(ErrorCode::InvalidTranscript, path, expected, found)
+}
+
+/// A tool result as the caller's `is_error` sees it.
+pub struct ResultInfo<N> {
+    /// The message that holds it.
+    pub message: N,
+    /// The index of that message.
+    pub message_index: usize,
+    /// Its block in the message, if it is one.
+    pub block_index: Option<usize>,
+    /// The id of the call.
+    pub tool_call_id: Option<String>,
+    /// The tool, from the result or from its call.
+    pub tool_name: Option<String>,
+    /// The arguments of the call.
+    pub arguments: Option<N>,
+    /// The body.
+    pub content: Option<N>,
+    /// The body's text parts, one after the other.
+    pub text: String,
+    /// What the engine itself would decide.
+    pub is_error: bool,
+}
+
+/// Decides whether a result is an error; `None` leaves it to the engine.
+pub type IsError<'a, N> = &'a mut dyn FnMut(&ResultInfo<N>) -> Result<Option<bool>, ProjectionError>;
+/// Projects for the policy `custom`.
+pub type Projector<'a, N> = &'a mut dyn FnMut(&[N]) -> Result<CustomView<N>, ProjectionError>;
+
+/// The caller's own functions.
+pub struct Callbacks<'a, N> {
+    /// Decides about results.
+    pub is_error: Option<IsError<'a, N>>,
+    /// Projects for `custom`.
+    pub projector: Option<Projector<'a, N>>,
+}
+
+impl<N> Default for Callbacks<'_, N> {
+    fn default() -> Self {
+        Callbacks { is_error: None, projector: None }
+    }
+}
+
+/// What the model sees next, and the record of what it does not see.
+pub struct View<N> {
+    /// The messages; kept ones are the caller's own.
+    pub messages: Vec<Shown<N>>,
+    /// Indices, counts, hashes and pointers.
+    pub report: Report,
+    /// The `transcript.projection` event.
+    pub event: Value,
+}
+
+/// Projects a transcript.
+///
+/// # Errors
+/// When a message is malformed, or `custom` has no projector or a bad one.
+pub fn project<N: Node>(
+    transcript: &Transcript<N>,
+    options: &Options,
+    callbacks: Callbacks<'_, N>,
+) -> Result<View<N>, ProjectionError> {
+    project_facts(transcript, transcript.facts()?, options, callbacks)
+}
+
+/// Projects a transcript whose facts are known already.
+///
+/// # Errors
+/// As [`project`].
+pub fn project_facts<N: Node>(
+    transcript: &Transcript<N>,
+    mut facts: Vec<MessageFacts>,
+    options: &Options,
+    callbacks: Callbacks<'_, N>,
+) -> Result<View<N>, ProjectionError> {
+    let verdicts = match callbacks.is_error {
+        Some(is_error) => ask_caller(&transcript.messages, &mut facts, is_error)?,
+        None => Vec::new(),
+    };
+    let exchanges = Exchanges::of(&facts);
+    let draft = match (options.policy, callbacks.projector) {
+        (Policy::Custom, Some(projector)) => custom_draft(&transcript.messages, projector)?,
+        (Policy::Custom, None) => return Err(projector_missing()),
+        _ => built_in_draft(transcript, &facts, &exchanges, options),
+    };
+    let draft = match refusal(&draft, &facts, &exchanges, options) {
+        Some(reason) => Draft { blocked: true, reason: Some(reason), ..Draft::raw(&transcript.messages) },
+        None => draft,
+    };
+    finish(transcript, &facts, options, verdicts, draft)
+}
+
+/// A view before it is recorded.
+struct Draft<N> {
+    messages: Vec<Shown<N>>,
+    plan: ResolvedPlan,
+    reason: Option<String>,
+    blocked: bool,
+}
+
+impl<N: Node> Draft<N> {
+    /// The view that hides nothing.
+    fn raw(messages: &[N]) -> Self {
+        let shown = messages.iter().enumerate();
+        Draft {
+            messages: shown.map(|(source, message)| Shown::Kept { source, message: message.clone() }).collect(),
+            plan: ResolvedPlan::nothing(),
+            reason: None,
+            blocked: false,
+        }
+    }
+}
+
+fn built_in_draft<N: Node>(
+    transcript: &Transcript<N>,
+    facts: &[MessageFacts],
+    exchanges: &Exchanges<'_>,
+    options: &Options,
+) -> Draft<N> {
+    let scene = Scene {
+        messages: &transcript.messages,
+        facts,
+        exchanges,
+        summary: transcript.summary.as_deref(),
+        options,
+        open_turn: if options.protect_open_turn { exchanges.open_turn() } else { facts.len() },
+    };
+    let plan = plan(&scene).resolve(facts, exchanges);
+    let messages = plan.apply(&transcript.messages, facts, options.policy.name());
+    Draft { messages, reason: plan.reason.map(str::to_owned), plan, blocked: false }
+}
+
+fn custom_draft<N: Node>(messages: &[N], projector: Projector<'_, N>) -> Result<Draft<N>, ProjectionError> {
+    let view = projector(messages)?;
+    let shown = custom_shown(&view, messages);
+    Ok(Draft { messages: shown, plan: ResolvedPlan::nothing(), reason: view.reason, blocked: false })
+}
+
+fn projector_missing() -> ProjectionError {
+    ProjectionError::new(
+        ErrorCode::ProjectorRequired,
+        "options.projector",
+        "a function for policy \"custom\"",
+        "nothing",
+    )
+}
+
+/// Why the draft may not be shown, if it may not.
+fn refusal<N: Node>(
+    draft: &Draft<N>,
+    facts: &[MessageFacts],
+    exchanges: &Exchanges<'_>,
+    options: &Options,
+) -> Option<String> {
+    // Custom views are the caller's: they are checked and reported, not repaired.
+    if options.policy != Policy::Custom
+        && let Some(index) = pairing::split_exchange(&draft.plan, exchanges)
+    {
+        return Some(format!("{} (blocked: split tool call at index {index})", options.policy.reason()));
+    }
+    if !options.respect_provider_signatures {
+        return None;
+    }
+    let touched = match options.policy {
+        Policy::Custom => complement(&unchanged(&draft.messages), facts.len()),
+        _ => draft.plan.touched(),
+    };
+    let signed = signatures::touched_signature(&touched, facts).or_else(|| {
+        let first_change = signatures::first_change(&draft.messages, facts.len());
+        let by_prefix = options.signature_scope == SignatureScope::Prefix;
+        by_prefix.then(|| signatures::invalidated(&draft.messages, first_change, facts).first().copied()).flatten()
+    });
+    signed.map(|index| format!("{} (blocked: signed reasoning at index {index})", options.policy.reason()))
+}
+
+fn finish<N: Node>(
+    transcript: &Transcript<N>,
+    facts: &[MessageFacts],
+    options: &Options,
+    verdicts: Vec<Verdict>,
+    draft: Draft<N>,
+) -> Result<View<N>, ProjectionError> {
+    let sources = &transcript.messages;
+    let Draft { messages, plan, reason, blocked } = draft;
+    let first_changed_index = signatures::first_change(&messages, sources.len());
+    let hashes = if options.prefix_hash { Some(hashes(sources, &messages, first_changed_index)?) } else { None };
+    let mut kept: Vec<usize> = messages.iter().filter_map(Shown::source).collect();
+    let is_in_order = kept.is_sorted();
+    if !is_in_order {
+        kept = complement(&complement(&kept, sources.len()), sources.len());
+    }
+    let pointers = plan.pointers();
+    let reclaimed_chars = if options.policy == Policy::Custom {
+        custom_reclaimed(sources, facts, &messages)?
+    } else {
+        plan.reclaimed_chars(sources, facts)
+    };
+    let derived = || reason.clone().unwrap_or_else(|| options.policy.reason().to_owned());
+    let report = Report {
+        policy: options.policy.name(),
+        reason: if blocked { derived() } else { options.reason.clone().unwrap_or_else(derived) },
+        kept_count: kept.len(),
+        dropped_count: sources.len() - kept.len(),
+        dropped_indices: complement(&kept, sources.len()),
+        trimmed_indices: plan.trimmed(),
+        redacted_indices: plan.redacted(),
+        redacted_count: pointers.len(),
+        kept_indices: kept,
+        reclaimed_tokens: tokens::estimate(reclaimed_chars),
+        reclaimed_chars,
+        roots_consulted: plan.roots_consulted,
+        redaction_pointers: pointers,
+        hidden_calls: plan.hidden_calls,
+        prefix_hash: hashes.as_ref().map(|hashes| hashes.prefix.clone()),
+        source_hash: hashes.as_ref().map(|hashes| hashes.source.clone()),
+        source_count: sources.len(),
+        provider_safety_blocked: blocked,
+        first_changed_index,
+        invalidated_signature_indices: signatures::invalidated(&messages, first_changed_index, facts),
+        lone_surrogate_indices: hashes.map(|hashes| hashes.lone_surrogates).unwrap_or_default(),
+        violations: (options.policy == Policy::Custom).then(|| violations(&messages)).transpose()?,
+        is_selection: messages.iter().all(|shown| matches!(shown, Shown::Kept { .. })) && is_in_order,
+        is_error_verdicts: verdicts,
+    };
+    let event = event::projection_event(&report, options);
+    Ok(View { messages, report, event })
+}
+
+fn complement(indices: &[usize], count: usize) -> Vec<usize> {
+    let mut is_in = vec![false; count];
+    for index in indices {
+        if let Some(slot) = is_in.get_mut(*index) {
+            *slot = true;
+        }
+    }
+    (0..count).filter(|index| is_in.get(*index) == Some(&false)).collect()
+}
+
+/// The source indices of the messages that a view shows as they are.
+fn unchanged<N>(messages: &[Shown<N>]) -> Vec<usize> {
+    let kept = messages.iter().filter_map(|shown| match shown {
+        Shown::Kept { source, .. } => Some(*source),
+        _ => None,
+    });
+    kept.collect()
+}
+
+struct Hashes {
+    prefix: String,
+    source: String,
+    /// Positions in the view whose strings hold lone surrogates.
+    lone_surrogates: Vec<usize>,
+}
+
+/// The hashes of the view and of its source. They share their beginning, and each message is written once for both.
+fn hashes<N: Node>(sources: &[N], shown: &[Shown<N>], first_change: Option<usize>) -> Result<Hashes, ProjectionError> {
+    let mut prefix = ListHash::new();
+    let mut lone_surrogates = Vec::new();
+    let mut source: Option<ListHash> = None;
+    let mut next_source = 0;
+    for (position, message) in shown.iter().enumerate() {
+        if first_change == Some(position) {
+            source = Some(prefix.clone());
+            next_source = position;
+        }
+        if let (Some(source), Shown::Kept { source: index, .. }) = (&mut source, message) {
+            push_all(source, sources, next_source..*index)?;
+            next_source = next_source.max(*index);
+        }
+        let written = write(position, message)?;
+        if written.lone_surrogate {
+            lone_surrogates.push(position);
+        }
+        prefix.push(&written.bytes);
+        if let (Some(source), Shown::Kept { source: index, .. }) = (&mut source, message)
+            && *index == next_source
+        {
+            source.push(&written.bytes);
+            next_source += 1;
+        }
+    }
+    let source = match (source, first_change) {
+        (None, None) => None,
+        // The view is a shorter list: its source goes on where it ends.
+        (None, Some(_)) => {
+            let mut source = prefix.clone();
+            push_all(&mut source, sources, shown.len()..sources.len())?;
+            Some(source)
+        }
+        (Some(mut source), _) => {
+            push_all(&mut source, sources, next_source..sources.len())?;
+            Some(source)
+        }
+    };
+    let prefix = prefix.finish();
+    Ok(Hashes { source: source.map_or_else(|| prefix.clone(), ListHash::finish), prefix, lone_surrogates })
+}
+
+fn push_all<N: Node>(hash: &mut ListHash, sources: &[N], range: std::ops::Range<usize>) -> Result<(), ProjectionError> {
+    for index in range {
+        if let Some(message) = sources.get(index) {
+            let mut writer = Writer::default();
+            writer.node(message).map_err(|TooDeep| too_deep(index))?;
+            hash.push(&writer.bytes);
+        }
+    }
+    Ok(())
+}
+
+fn write<N: Node>(position: usize, shown: &Shown<N>) -> Result<Writer, ProjectionError> {
+    let mut writer = Writer::default();
+    let written = match shown {
+        Shown::Kept { message, .. } => writer.node(message),
+        Shown::Changed { message, .. } | Shown::Added { message } => writer.patched(message),
+    };
+    written.map_err(|TooDeep| too_deep(shown.source().unwrap_or(position)))?;
+    Ok(writer)
+}
+
+fn too_deep(index: usize) -> ProjectionError {
+    ProjectionError::new(
+        ErrorCode::InvalidMessage,
+        format!("messages[{index}]"),
+        "JSON that nests at most 512 deep and does not contain itself",
+        "a deeper value",
+    )
+}
+
+/// Asks the caller about each result and keeps what it decided.
+fn ask_caller<N: Node>(
+    messages: &[N],
+    facts: &mut [MessageFacts],
+    is_error: IsError<'_, N>,
+) -> Result<Vec<Verdict>, ProjectionError> {
+    let mut verdicts = Vec::new();
+    for ((message_index, position), info) in result_infos(messages, facts) {
+        let Some(failed) = is_error(&info)? else { continue };
+        verdicts.push(Verdict { message_index, block_index: info.block_index, is_error: failed });
+        if let Some(result) = facts.get_mut(message_index).and_then(|facts| facts.results.get_mut(position)) {
+            result.failed = failed;
+            result.refused = false;
+        }
+    }
+    Ok(verdicts)
+}
+
+fn result_infos<N: Node>(messages: &[N], facts: &[MessageFacts]) -> Vec<((usize, usize), ResultInfo<N>)> {
+    let exchanges = Exchanges::of(facts);
+    let mut infos = Vec::new();
+    for (message_index, (message, facts)) in messages.iter().zip(facts).enumerate() {
+        for (position, result) in facts.results.iter().enumerate() {
+            let spot = (message_index, position);
+            let exchange = exchanges.answered_by(spot);
+            let call = exchange.and_then(|exchange| exchanges.call(exchange));
+            let caller = exchange.and_then(|exchange| messages.get(exchange.call.0));
+            let content = body(message, result);
+            let text = content.as_ref().map(text_parts).unwrap_or_default();
+            infos.push((
+                spot,
+                ResultInfo {
+                    message: message.clone(),
+                    message_index,
+                    block_index: result.place.block(),
+                    tool_call_id: result.call_id.clone(),
+                    tool_name: result.name.clone().or_else(|| call.map(|call| call.name.clone())),
+                    arguments: caller.zip(call).and_then(|(message, call)| arguments(message, call)),
+                    text: text.iter().filter_map(|part| part.as_str().map(|text| text.into_owned())).collect(),
+                    content,
+                    is_error: result.failed,
+                },
+            ));
+        }
+    }
+    infos
+}
+
+/// What providers would refuse in a custom view.
+fn violations<N: Node>(messages: &[Shown<N>]) -> Result<Vec<pairing::Violation>, ProjectionError> {
+    let facts = messages.iter().enumerate().map(|(index, shown)| shown_facts(index, shown));
+    Ok(pairing::violations(&facts.collect::<Result<Vec<_>, _>>()?))
+}
+
+fn shown_facts<N: Node>(index: usize, shown: &Shown<N>) -> Result<MessageFacts, ProjectionError> {
+    read_shown(index, shown).map(|(facts, _)| facts)
+}
+
+/// The facts of a shown message and the characters that a model reads of it.
+fn read_shown<N: Node>(index: usize, shown: &Shown<N>) -> Result<(MessageFacts, usize), ProjectionError> {
+    fn read<N: Node>(index: usize, message: &N) -> Result<(MessageFacts, usize), ProjectionError> {
+        let facts = shape::read(message, index)?;
+        let chars = visible_chars(message, &facts);
+        Ok((facts, chars))
+    }
+    match shown.message() {
+        Patched::Source(node) => read(index, &node),
+        message => read(index, &&message.to_value().ok_or_else(|| too_deep(index))?),
+    }
+}
+
+/// What a custom view no longer shows, less what it shows instead.
+fn custom_reclaimed<N: Node>(
+    sources: &[N],
+    facts: &[MessageFacts],
+    messages: &[Shown<N>],
+) -> Result<usize, ProjectionError> {
+    let gone = complement(&unchanged(messages), sources.len());
+    let gone = gone.iter().filter_map(|index| sources.get(*index).zip(facts.get(*index)));
+    let removed: usize = gone.map(|(message, facts)| visible_chars(message, facts)).sum();
+    let mut added = 0;
+    for (index, shown) in messages.iter().enumerate() {
+        if !matches!(shown, Shown::Kept { .. }) {
+            added += read_shown(index, shown)?.1;
+        }
+    }
+    Ok(removed.saturating_sub(added))
+}

@@ -1,0 +1,33 @@
+//! JSON values from plain parts.
+
+use serde_json::{Map, Value};
+
+/// An object of these fields.
+pub fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    let mut map = Map::new();
+    extend(&mut map, fields);
+    Value::Object(map)
+}
+
+/// Adds fields to an object.
+pub fn extend<const N: usize>(map: &mut Map<String, Value>, fields: [(&str, Value); N]) {
+    // One by one: collecting a map sorts first, which is a lot of code.
+    for (name, value) in fields {
+        map.insert(name.to_owned(), value);
+    }
+}
+
+/// A list of what each item becomes.
+pub fn list<T>(items: &[T], item: impl Fn(&T) -> Value) -> Value {
+    Value::Array(items.iter().map(item).collect())
+}
+
+/// A list of indices.
+pub fn indices(items: &[usize]) -> Value {
+    list(items, |index| Value::from(*index))
+}
+
+/// A list of texts.
+pub fn texts(items: &[String]) -> Value {
+    list(items, |text| Value::from(text.as_str()))
+}
