@@ -1,0 +1,277 @@
+// The public API over the raw exports of the engine. It translates and does nothing else: the
+// engine's error values become ProjectionError, and a handle into its memory becomes Transcript.
+import * as engine from './glue.js';
+import { ensureReady } from './engine.js';
+import { ProjectionError } from './error.js';
+
+export { ProjectionError };
+
+/** The version of this package. */
+export const version = '0.1.0';
+
+/**
+ * Derives what a model will see next from an unchanged transcript.
+ *
+ * @param {object | object[]} transcript a transcript (`{messages, summary?, ...}`) or its messages
+ * @param {string | object | null} [options] the name of a policy, or options; `raw` without any
+ * @returns {object} the view: kept messages are the caller's own objects
+ */
+export function transcriptProject(transcript, options) {
+  return call(() => engine.project(transcript, options));
+}
+
+/** The name of `transcriptProject` in the Harn language. */
+export const transcript_project = transcriptProject;
+
+/**
+ * `transcriptProject` for a custom projector that may return a promise. The view is that of the
+ * transcript as it was when called, whatever is appended to it meanwhile.
+ *
+ * @param {object | object[]} transcript
+ * @param {string | object | null} [options]
+ * @returns {Promise<object>}
+ */
+export async function transcriptProjectAsync(transcript, options) {
+  const projector = options?.projector;
+  if (typeof projector !== 'function') return transcriptProject(transcript, options);
+
+  // The engine cannot wait. So it is stopped where it would ask the projector, all input checked,
+  // and asked again with the answer at hand.
+  const pause = Symbol('pause');
+  let messages;
+  try {
+    return transcriptProject(transcript, {
+      ...options,
+      projector(list) {
+        messages = list;
+        throw pause;
+      },
+    });
+  } catch (thrown) {
+    if (thrown !== pause) throw thrown;
+  }
+  const source = [...messages];
+  const answer = await projector(messages);
+  return transcriptProject(source, { ...options, projector: () => answer });
+}
+
+/**
+ * Lists the events of a transcript that have the given kind, in order.
+ *
+ * @param {object} transcript
+ * @param {string} kind for instance `transcript.projection`
+ * @returns {object[]} the caller's own objects
+ */
+export function transcriptEventsByKind(transcript, kind) {
+  mustBeText(kind, 'kind');
+  return call(() => engine.transcriptEventsByKind(transcript, kind));
+}
+
+/**
+ * Finds the raw body that a redaction pointer stands for and hashes it again.
+ *
+ * @param {object | object[]} transcript
+ * @param {object} pointer one of `view.redaction_pointers`
+ * @returns {{content: unknown, verified: boolean}} `verified` is false when the body is not the one recorded
+ */
+export function recoverRedacted(transcript, pointer) {
+  return call(() => engine.recoverRedacted(transcript, pointer));
+}
+
+/**
+ * Applies the recorded options of a projection event to the recorded prefix of a transcript.
+ *
+ * @param {object | object[]} transcript
+ * @param {object} event a `transcript.projection` event
+ * @param {{projector?: Function, is_error?: Function}} [callbacks] what an event cannot record
+ * @returns {{matches: boolean, source_matches: boolean, view: object}}
+ */
+export function replayProjection(transcript, event, callbacks) {
+  return call(() => engine.replayProjection(transcript, event, callbacks));
+}
+
+/**
+ * Writes the ACP `session/update` notification that tells a client of a projection.
+ *
+ * @param {string} sessionId
+ * @param {object} view
+ * @returns {object} the `params` of the notification
+ */
+export function acpUpdate(sessionId, view) {
+  mustBeText(sessionId, 'sessionId');
+  return call(() => engine.acpUpdate(sessionId, view));
+}
+
+/**
+ * Lists the messages to send: without the `_harn_projection` marks, which strict providers refuse.
+ *
+ * @param {object | object[]} view a view or a list of messages
+ * @param {string} [provider] also moves a synthetic summary to where this provider accepts it
+ * @returns {object[]} unmarked messages are the caller's own objects
+ */
+export function providerMessages(view, provider) {
+  if (provider !== undefined) mustBeText(provider, 'provider', 'unknown_provider');
+  // Of a value that is neither, the engine says what is wrong with it.
+  const messages = Array.isArray(view) ? view : (view?.messages ?? view);
+  return call(() => engine.providerMessages(messages, provider));
+}
+
+/**
+ * A transcript read once and projected often. It holds memory of the engine: `free()` it, or
+ * declare it with `using`. One that is forgotten is freed when the garbage collector finds it.
+ */
+export class Transcript {
+  #handle;
+  #calls = 0; // under way: more than none only inside a callback of the caller
+
+  /** Not for callers: use `Transcript.fromJSON` or `Transcript.fromObject`. */
+  constructor(handle) {
+    if (!(handle instanceof engine.TranscriptHandle)) {
+      throw new TypeError('a Transcript is made by Transcript.fromJSON or Transcript.fromObject');
+    }
+    this.#handle = handle;
+  }
+
+  /**
+   * Reads JSON text or its UTF-8 bytes. Hashes are exact for integers of 64 bits, which a
+   * JavaScript number cannot hold.
+   *
+   * @param {string | Uint8Array} json
+   * @returns {Transcript}
+   */
+  static fromJSON(json) {
+    return new Transcript(call(() => engine.TranscriptHandle.fromJSON(json)));
+  }
+
+  /**
+   * Reads a transcript object or a list of messages.
+   *
+   * @param {object | object[]} transcript
+   * @returns {Transcript}
+   */
+  static fromObject(transcript) {
+    return new Transcript(call(() => engine.TranscriptHandle.fromObject(transcript)));
+  }
+
+  /** The number of messages. */
+  get length() {
+    return this.#call((handle) => handle.length);
+  }
+
+  /**
+   * Adds messages at the end.
+   *
+   * @param {object[]} messages
+   */
+  append(messages) {
+    if (this.#calls > 0) {
+      throw new ProjectionError({
+        code: 'in_use',
+        expected: 'a call after the projection',
+        message: 'this Transcript is being projected: append to it afterwards',
+      });
+    }
+    this.#call((handle) => handle.append(messages));
+  }
+
+  /**
+   * As `transcriptProject`, of the transcript as it stands.
+   *
+   * @param {string | object | null} [options]
+   * @returns {object}
+   */
+  project(options) {
+    return this.#call((handle) => handle.project(options));
+  }
+
+  /**
+   * One message of the source.
+   *
+   * @param {number} index
+   * @returns {object | undefined} nothing when there is no such message
+   */
+  message(index) {
+    const isIndex = Number.isInteger(index) && index >= 0;
+    return this.#call((handle) => (isIndex && index < handle.length ? handle.message(index) : undefined));
+  }
+
+  /**
+   * Gives the memory back; a call that is under way is finished first. More than once does no harm;
+   * any other use after it throws.
+   */
+  free() {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    if (handle !== undefined && this.#calls === 0) release(handle);
+  }
+
+  // Hosts without the symbol have no `using` either; compilers of `using` look for this stand-in.
+  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    this.free();
+  }
+
+  #call(use) {
+    const handle = this.#handle;
+    if (handle === undefined) {
+      throw new ProjectionError({
+        code: 'freed',
+        expected: 'a Transcript in use',
+        message: 'this Transcript was freed',
+      });
+    }
+    this.#calls += 1;
+    try {
+      return call(() => use(handle));
+    } finally {
+      this.#calls -= 1;
+      if (this.#handle === undefined && this.#calls === 0) release(handle);
+    }
+  }
+}
+
+function release(handle) {
+  try {
+    handle.free();
+  } catch {
+    // The engine failed in a call on it and holds it for ever: there is nothing to give back.
+  }
+}
+
+/** The glue takes a string argument for one unseen, and anything else would be read as memory. */
+function mustBeText(value, path, code = 'invalid_option') {
+  if (typeof value === 'string') return;
+  throw new ProjectionError({ code, path, expected: 'a string', message: `${path}: expected a string` });
+}
+
+/** Runs one call into the engine. What a callback of the caller throws comes out as it is. */
+function call(run) {
+  ensureReady();
+  try {
+    return run();
+  } catch (thrown) {
+    throw translated(thrown);
+  }
+}
+
+function translated(thrown) {
+  if (isEngineError(thrown)) return new ProjectionError(thrown);
+  if (thrown instanceof WebAssembly.RuntimeError) {
+    return new ProjectionError(
+      { code: 'engine_failure', message: `the engine failed: ${thrown.message}` },
+      { cause: thrown },
+    );
+  }
+  return thrown;
+}
+
+/** The engine throws plain objects; no callback throws one of this make by accident. */
+function isEngineError(thrown) {
+  return (
+    typeof thrown === 'object' &&
+    thrown !== null &&
+    Object.getPrototypeOf(thrown) === Object.prototype &&
+    typeof thrown.code === 'string' &&
+    typeof thrown.message === 'string' &&
+    'expected' in thrown
+  );
+}

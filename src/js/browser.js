@@ -1,0 +1,16 @@
+// The entry for browsers: the wasm is a file of its own, fetched when init() is called.
+import { load } from './engine.js';
+
+export * from './api.js';
+
+/**
+ * Loads the engine. Await it once before any other call; more often does no harm.
+ *
+ * @param {URL | string | Request | Response | BufferSource | WebAssembly.Module | Promise<unknown>} [input]
+ *   where the wasm is, or what it is; the file beside this module without it
+ * @returns {Promise<void>}
+ */
+export function init(input) {
+  // Bundlers find the file by this very expression: it must stay literal.
+  return load(input ?? new URL('./engine_bg.wasm', import.meta.url));
+}

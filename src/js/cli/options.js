@@ -1,0 +1,152 @@
+// The command line: one table of the engine's options, from which parsing and help are made.
+import { parseArgs } from 'node:util';
+
+/** The user asked for something that the command line does not have. */
+export class UsageError extends Error {}
+
+const POLICIES = 'raw, clean_tool_repair, squash_failed_calls, summary_prefix, reachability_gc, custom';
+
+// key of the engine's option, how the value is read, what it takes, what it does.
+// Whether a value is a right one the engine decides: there is no second copy of its rules here.
+const GROUPS = [
+  ['Every policy', [
+    ['policy', 'text', 'NAME', `one of ${POLICIES} (default raw)`],
+    ['respect_provider_signatures', 'boolean', null, 'fall back to raw rather than change signed reasoning (default on)'],
+    ['signature_scope', 'text', 'WORD', 'what a signature vouches for: message or prefix (default message)'],
+    ['reason', 'text', 'TEXT', 'the reason to record'],
+    ['prefix_hash', 'boolean', null, 'hash what is projected (default on)'],
+    ['protect_open_turn', 'boolean', null, 'leave the last calls and their results alone (default on)'],
+    ['is_error', 'module', 'FILE.mjs', 'its default export decides which tool results are failures'],
+  ]],
+  ['clean_tool_repair', [
+    ['repair_match', 'text', 'WORD', 'a later success of what repairs a call: tool or target (default tool)'],
+  ]],
+  ['summary_prefix', [
+    ['keep_last', 'number', 'N', 'how many messages at the end stay verbatim (default 0)'],
+    ['summary', 'text', 'TEXT', 'the summary; default: that of the transcript, else a line with the count'],
+    ['summary_role', 'text', 'ROLE', 'system, developer or user (default system)'],
+    ['keep_newest_user', 'boolean', null, 'keep the newest user message too (default off)'],
+  ]],
+  ['reachability_gc', [
+    ['root_window', 'number', 'N', 'how many messages at the end are roots (default 8)'],
+    ['recent_messages', 'number', 'N', 'another name of --root-window, as is --keep-last here'],
+    ['min_chars', 'number', 'N', 'the shortest tool result to reclaim (default 500)'],
+    ['roots', 'json', 'JSON', 'tool results whose identifiers occur in it stay'],
+    ['active_plan', 'json', 'JSON', 'as --roots'],
+    ['scratchpad', 'json', 'JSON', 'as --roots'],
+    ['pending_tool_args', 'json', 'JSON', 'as --roots'],
+    ['unresolved_findings', 'json', 'JSON', 'as --roots'],
+    ['require_write_barrier', 'boolean', null, 'reclaim nothing unless a barrier is given (default off)'],
+    ['write_barrier', 'json', 'JSON', 'a barrier: the working memory was written down'],
+    ['write_barrier_refs', 'json', 'JSON', 'as --write-barrier'],
+    ['barrier_refs', 'json', 'JSON', 'as --write-barrier'],
+  ]],
+  ['custom', [
+    ['projector', 'module', 'FILE.mjs', 'its default export gets the messages and returns those to keep'],
+  ]],
+];
+
+const OPTIONS = GROUPS.flatMap(([, options]) => options);
+
+/** The flag of an option: `keep_last` is `--keep-last`. */
+export const flagOf = (key) => `--${key.replaceAll('_', '-')}`;
+
+const PARSE_CONFIG = {
+  allowPositionals: true,
+  allowNegative: true,
+  options: {
+    all: { type: 'boolean' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+    version: { type: 'boolean', short: 'v' },
+    ...Object.fromEntries(
+      OPTIONS.map(([key, kind]) => [flagOf(key).slice(2), { type: kind === 'boolean' ? 'boolean' : 'string' }]),
+    ),
+  },
+};
+
+/**
+ * Reads the arguments of the command.
+ *
+ * @param {string[]} args
+ * @returns {{positionals: string[], help: boolean, version: boolean, json: boolean, all: boolean, options: object,
+ *   modules: object}} `options` for the engine, `modules` the files whose default exports are options
+ */
+export function parseCommand(args) {
+  let parsed;
+  try {
+    parsed = parseArgs({ ...PARSE_CONFIG, args });
+  } catch (error) {
+    throw new UsageError(parseMistake(error));
+  }
+  const { positionals, values } = parsed;
+  const options = {};
+  const modules = {};
+  for (const [key, kind] of OPTIONS) {
+    const value = values[flagOf(key).slice(2)];
+    if (value === undefined) continue;
+    if (kind === 'module') modules[key] = value;
+    else options[key] = valueOf(key, kind, value);
+  }
+  // A projector says which policy is meant.
+  if (modules.projector !== undefined) options.policy ??= 'custom';
+  const { help = false, version = false, json = false, all = false } = values;
+  return { positionals, help, version, json, all, options, modules };
+}
+
+/** Node's words for a mistake go on for several lines. */
+function parseMistake({ code, message }) {
+  const flag = /'(-[\w-]*)/.exec(message)?.[1];
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `there is no option ${flag}`;
+  if (/missing|ambiguous/.test(message)) return `${flag} needs a value (${flag}=-... when it begins with -)`;
+  return message.split('\n')[0];
+}
+
+function valueOf(key, kind, value) {
+  if (kind === 'number') {
+    if (!/^\d+$/.test(value)) throw new UsageError(`${flagOf(key)} takes a whole number, not "${value}"`);
+    return Number(value);
+  }
+  if (kind === 'json') return jsonOf(key, value);
+  return value;
+}
+
+/** Root material is JSON; a text that does not look like JSON is taken as it is, without quotes. */
+function jsonOf(key, text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (/^\s*["[{]/.test(text)) throw new UsageError(`${flagOf(key)} is not valid JSON: ${error.message}`);
+    return text;
+  }
+}
+
+/** The text of `--help`. */
+export function help() {
+  const lines = [
+    'Usage: transcript-projection project FILE [options]',
+    '',
+    'Shows what a model would see of a transcript, what is hidden from it and why.',
+    'FILE is a transcript, an OpenAI or Anthropic request, a list of messages (JSON), or',
+    'one message a line (JSONL); - is standard input.',
+    '',
+    '  --json                        print the view as JSON',
+    '  --all                         show all rows, unchanged runs too',
+    '  --help, --version',
+  ];
+  for (const [title, options] of GROUPS) {
+    lines.push('', `${title}:`);
+    for (const [key, kind, takes, does] of options) {
+      const flag = kind === 'boolean' ? `--[no-]${flagOf(key).slice(2)}` : `${flagOf(key)} ${takes}`;
+      // A flag too long for its column has its line to itself.
+      if (flag.length > 28) lines.push(`  ${flag}`, ...wrap(does).map((line) => ' '.repeat(32) + line));
+      else wrap(does).forEach((line, i) => lines.push(`  ${(i ? '' : flag).padEnd(28)}  ${line}`));
+    }
+  }
+  lines.push('', 'Exit codes: 0 done, 1 bad input, 2 wrong usage.', '');
+  return lines.join('\n');
+}
+
+function wrap(text) {
+  return text.match(/.{1,48}(?:\s+|$)/g).map((line) => line.trim());
+}

@@ -1,0 +1,190 @@
+// What the engine asks of JavaScript. Reading a value never throws: a getter or a proxy that does shows nothing.
+// Bindings of a general kind would be several times the code, and several crossings for each of these.
+
+const KIND = { null: 0, boolean: 1, number: 2, string: 3, array: 4, object: 5, function: 6, missing: 7 };
+const encoder = new TextEncoder();
+
+let memory;
+let bytes = new Uint8Array(0);
+let keys = [];
+
+/** Takes the engine's memory and the field names that it looks up by number. */
+export function connect(engineMemory, fieldNames) {
+  memory = engineMemory;
+  keys = fieldNames;
+}
+
+/** The engine's memory moves when it grows. */
+function engineBytes() {
+  if (bytes.buffer !== memory.buffer) bytes = new Uint8Array(memory.buffer);
+  return bytes;
+}
+
+/** What a value is, by number; `missing` is what JSON cannot hold. */
+export function kindOf(value) {
+  switch (typeof value) {
+    case 'string':
+      return KIND.string;
+    case 'object':
+      if (value === null) return KIND.null;
+      return Array.isArray(value) ? KIND.array : KIND.object;
+    case 'number':
+    case 'bigint':
+      return KIND.number;
+    case 'boolean':
+      return KIND.boolean;
+    case 'function':
+      return KIND.function;
+    default:
+      return KIND.missing;
+  }
+}
+
+/** A field by the number of its name; `undefined` when there is none or its getter throws. */
+export function field(object, key) {
+  try {
+    return object[keys[key]];
+  } catch {
+    return undefined;
+  }
+}
+
+/** An item of a list. */
+export function item(list, index) {
+  return list[index];
+}
+
+/** The length of a list. */
+export function lengthOf(list) {
+  return list.length;
+}
+
+// Messages are alike: the names of their fields are told once for all objects that have the same ones in the same
+// order. Number 0 stands for the names of the last object that is not remembered: data can have any names.
+const MOST_LAYOUTS = 1024;
+const MOST_NAMES = 24;
+const layouts = new Map();
+const layoutNames = [[]];
+
+/** The number of an object's layout. */
+export function layoutOf(object) {
+  let names = [];
+  try {
+    names = Object.keys(object);
+  } catch {
+    // A proxy that refuses shows no fields.
+  }
+  // No separator is safe in a name, so the lengths stand in front.
+  const key = names.length <= MOST_NAMES && `${names.map((name) => name.length)} ${names.join('')}`;
+  const known = key && layouts.get(key);
+  if (known) return known;
+  if (!key || layouts.size >= MOST_LAYOUTS) {
+    layoutNames[0] = names;
+    return 0;
+  }
+  layouts.set(key, layoutNames.length);
+  return layoutNames.push(names) - 1;
+}
+
+/** The names of a layout's fields. */
+export function namesOf(layout) {
+  return layoutNames[layout];
+}
+
+/** The field at a position of a layout. */
+export function fieldAt(object, layout, position) {
+  try {
+    return object[layoutNames[layout][position]];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Short strings are faster by hand than through the encoder. */
+const SHORT = 32;
+
+/**
+ * Writes a string as UTF-8 at `at`. Returns the number of bytes, or less than zero when `capacity` could be too
+ * small: then minus the capacity that is enough.
+ */
+export function writeText(text, at, capacity) {
+  const units = text.length;
+  if (units * 3 > capacity) return -3 * units;
+  const target = engineBytes();
+  if (units <= SHORT) {
+    let written = 0;
+    for (; written < units; written++) {
+      const unit = text.charCodeAt(written);
+      if (unit > 0x7f) break;
+      target[at + written] = unit;
+    }
+    if (written === units) return units;
+  }
+  return encoder.encodeInto(text, target.subarray(at, at + capacity)).written;
+}
+
+/** The first `units` UTF-16 units after leading white space. */
+export function headOf(text, units) {
+  // Most texts start at once: only the others are trimmed, which copies.
+  return (text.charCodeAt(0) > 0x20 ? text : text.trimStart()).slice(0, units);
+}
+
+/** A number or a big integer as JavaScript spells it, minus zero with its sign and a point. */
+export function digitsOf(number) {
+  return Object.is(number, -0) ? '-0.0' : String(number);
+}
+
+/** Whether a string has no lone surrogates. */
+export function isWellFormed(text) {
+  return typeof text.isWellFormed === 'function' ? text.isWellFormed() : !/\p{Surrogate}/u.test(text);
+}
+
+/** JSON text as a value. */
+export function parseJson(text) {
+  return JSON.parse(text);
+}
+
+/** An empty list. */
+export function newList() {
+  return [];
+}
+
+/** Adds an item to a list. */
+export function push(list, value) {
+  list.push(value);
+}
+
+/** An object without fields. */
+export function newObject() {
+  return {};
+}
+
+/** Adds a field; one named `__proto__` is a field like any other. */
+export function define(object, name, value) {
+  Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+}
+
+/** Whether both are the same value. */
+export function isSame(a, b) {
+  return Object.is(a, b);
+}
+
+/** Calls a function of the caller's; what it throws is the caller's too. */
+export function call(callback, argument) {
+  return callback(argument);
+}
+
+/** Whether a value would have to be awaited. */
+export function isPromise(value) {
+  return typeof value?.then === 'function';
+}
+
+/** A field by its name. */
+export function namedField(object, name) {
+  return object?.[name];
+}
+
+/** The bytes of a byte array, `undefined` for everything else. */
+export function bytesOf(value) {
+  return value instanceof Uint8Array ? value : undefined;
+}
