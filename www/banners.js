@@ -1,0 +1,127 @@
+// What the reader must know before trusting the right-hand column.
+import { button, element, rowLink } from './dom.js';
+import { label, plural, visible } from './text.js';
+
+const MOST_LINKS = 24;
+
+/** controls: to turn the preview on and off from here. */
+export function renderBanners(place, projection, loaded, controls) {
+  place.replaceChildren(
+    ...[
+      refused(projection, controls),
+      preview(projection, controls),
+      invalidated(projection),
+      violations(projection),
+      surrogates(projection),
+      ...loaded.warnings.map((warning) => banner('note', 'About this file', warning)),
+    ].filter(Boolean),
+  );
+}
+
+function banner(kind, title, ...content) {
+  return element('div', { class: `banner ${kind}` }, element('strong', {}, title), ' ', ...content);
+}
+
+function refused(projection, controls) {
+  if (!projection.provider_safety_blocked) return null;
+  // The last one: the words before it may be the user's own reason.
+  const index = [...projection.reason.matchAll(/at index (\d+)/g)].at(-1)?.[1];
+  return banner(
+    'refused',
+    'The guard refused this projection.',
+    ...(index === undefined
+      ? []
+      : [
+          'Message ',
+          rowLink(Number(index)),
+          ' holds signed reasoning that it would change or cut off from what it was signed with. ',
+        ]),
+    'A provider would reject the request, so the model sees everything, raw. ',
+    button('Preview it all the same', () => {
+      controls.respectsSignatures = false;
+    }),
+  );
+}
+
+function preview(projection, controls) {
+  if (projection.respected) return null;
+  return banner(
+    'preview',
+    'Preview only – a provider may reject this.',
+    'Provider signatures are ignored. ',
+    button('Respect signatures again', () => {
+      controls.respectsSignatures = true;
+    }),
+  );
+}
+
+function invalidated({ invalidated_signature_indices: indices, first_changed_index: first }) {
+  if (indices.length === 0) return null;
+  return banner(
+    'note',
+    `${plural(indices.length, 'signature')} may no longer hold:`,
+    ...links(indices),
+    `. They come after the first change (model message ${first}), and newer Claude models sign everything before them `,
+    'too. To refuse such a view, let a signature vouch for everything before it, under "All policies".',
+  );
+}
+
+function violations({ violations: list }) {
+  if (!list || list.length === 0) return null;
+  const items = list
+    .slice(0, MOST_LINKS)
+    .map(({ message, index, severity }) =>
+      element('li', {}, `Model message ${index}: ${label(message, 300)} (${label(severity)})`),
+    );
+  if (list.length > MOST_LINKS) items.push(element('li', {}, `and ${list.length - MOST_LINKS} more`));
+  return banner(
+    'refused',
+    `A provider would find ${plural(list.length, 'fault')} in this list of messages.`,
+    element('ul', {}, ...items),
+  );
+}
+
+function surrogates({ lone_surrogate_indices: indices }) {
+  if (indices.length === 0) return null;
+  return banner(
+    'note',
+    'Broken characters.',
+    `Half characters (lone surrogates) in ${plural(indices.length, 'message')} hash as \\ufffd.`,
+  );
+}
+
+function links(indices) {
+  const list = indices.slice(0, MOST_LINKS).flatMap((index) => [' ', rowLink(index)]);
+  if (indices.length > MOST_LINKS) list.push(` and ${indices.length - MOST_LINKS} more`);
+  return list;
+}
+
+/** What went wrong, and where in the file. A null error takes the message away. */
+export function renderProblem(place, title, error, dismiss) {
+  if (error === null) {
+    place.replaceChildren();
+    return;
+  }
+  const where = error.line === undefined ? '' : ` Line ${error.line}, column ${error.column}.`;
+  const message = element(
+    'div',
+    { class: 'banner problem' },
+    element('strong', {}, title),
+    ' ',
+    visible(error.message),
+    where,
+  );
+  if (error.line !== undefined) {
+    message.append(
+      element(
+        'pre',
+        {},
+        `${visible(error.before)}`,
+        element('mark', {}, visible(error.after.slice(0, 1)) || ' '),
+        visible(error.after.slice(1)),
+      ),
+    );
+  }
+  message.append(button('Dismiss', dismiss));
+  place.replaceChildren(message);
+}
