@@ -1,0 +1,103 @@
+// The types of the installed package, seen by a strict consumer that checks libraries too.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+
+const { PACKAGE_DIR } = process.env;
+assert(PACKAGE_DIR, 'PACKAGE_DIR must name a folder in which the packed package is installed');
+
+const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+
+const HOST = { module: 'nodenext', moduleResolution: 'nodenext', lib: ['es2022'] };
+const CONSUMERS = [
+  { ...HOST, files: ['good.ts', 'bad.ts'] },
+  { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022'], files: ['good.ts', 'bad.ts'] },
+  { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], files: ['good.ts', 'bad.ts', 'dom.ts'] },
+];
+
+for (const { files, ...host } of CONSUMERS) {
+  test(`compiles with ${host.moduleResolution} and ${host.lib.join(', ')}`, (t) => {
+    const sources = files.map((name) => [name, readFileSync(new URL(`types/${name}`, import.meta.url), 'utf8')]);
+    compile(t, host, Object.fromEntries(sources));
+  });
+}
+
+/** Compiles files inside the folder, so that the package is found as a consumer finds it. */
+function compile(t, host, files) {
+  const project = mkdtempSync(join(PACKAGE_DIR, 'types-'));
+  t.after(() => rmSync(project, { recursive: true }));
+  const compilerOptions = {
+    ...host,
+    target: 'es2022',
+    types: [],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    noEmit: true,
+  };
+  writeFileSync(join(project, 'package.json'), '{"type": "module"}');
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: Object.keys(files) }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text);
+  try {
+    execFileSync(process.execPath, [tsc, '-p', project], { encoding: 'utf8' });
+  } catch (error) {
+    assert.fail(error.stdout || error.message);
+  }
+}
+
+// A literal may have no member that its type does not have: so the types name all that the engine returns.
+test('what the engine returns is what the types say', async (t) => {
+  const entry = createRequire(join(PACKAGE_DIR, 'package.json')).resolve('transcript-projection');
+  const { acpUpdate, replayProjection, transcriptProject } = await import(entry);
+  const call = (id, name) => ({ id, type: 'function', function: { name, arguments: '{}' } });
+  const messages = [
+    { role: 'user', content: 'go \ud800' },
+    { role: 'assistant', content: null, tool_calls: [call('c1', 'run'), call('c2', 'read')] },
+    { role: 'tool', tool_call_id: 'c1', content: 'Error: no' },
+    { role: 'tool', tool_call_id: 'c2', content: 'text '.repeat(200) },
+    { role: 'assistant', content: null, tool_calls: [call('c3', 'run')] },
+    { role: 'tool', tool_call_id: 'c3', content: 'ok' },
+    { role: 'assistant', content: 'done' },
+  ];
+  const is_error = ({ is_error: failed }) => failed;
+  const views = {
+    RawView: transcriptProject(messages, { prefix_hash: false }),
+    CleanToolRepairView: transcriptProject(messages, { policy: 'clean_tool_repair', is_error }),
+    SquashFailedCallsView: transcriptProject(messages, 'squash_failed_calls'),
+    SummaryPrefixView: transcriptProject(messages, { policy: 'summary_prefix', keep_last: 1 }),
+    ReachabilityGcView: transcriptProject(messages, { policy: 'reachability_gc', root_window: 1, scratchpad: 'x' }),
+    CustomView: transcriptProject(messages, { policy: 'custom', projector: (all) => all.slice(2) }),
+  };
+  assert.equal(views.CleanToolRepairView.trimmed_indices.length, 1);
+  assert.equal(views.ReachabilityGcView.redaction_pointers.length, 1);
+  assert.notEqual(views.CustomView.violations.length, 0);
+  const notice = acpUpdate('s', views.ReachabilityGcView);
+  const replay = replayProjection(messages, views.SummaryPrefixView.event);
+  const lines = [
+    "import type * as tp from 'transcript-projection';",
+    'interface Call { id: string; type: string; function: { name: string; arguments: string } }',
+    'interface Turn { role: string; content: string | null; tool_calls?: Call[]; tool_call_id?: string }',
+    ...Object.entries(views).map(([type, view]) => `export const a${type}: tp.${type}<Turn> = ${JSON.stringify(view)}`),
+    `export const notice: tp.AcpSessionNotification = ${JSON.stringify(notice)};`,
+    `export const replay: tp.Replay<Turn> = ${JSON.stringify(replay)};`,
+  ];
+  compile(t, HOST, { 'real.ts': lines.join('\n') });
+});
+
+test('the type any occurs nowhere', () => {
+  const types = join(PACKAGE_DIR, 'node_modules', 'transcript-projection', 'dist', 'index.d.ts');
+  const code = readFileSync(types, 'utf8').replace(/\/\*[^]*?\*\/|\/\/.*/g, '');
+  assert.doesNotMatch(code, /\bany\b/);
+});
+
+test('what the types declare is what the entry exports', async () => {
+  const entry = createRequire(join(PACKAGE_DIR, 'package.json')).resolve('transcript-projection');
+  const types = readFileSync(join(dirname(entry), 'index.d.ts'), 'utf8');
+  const declared = [...types.matchAll(/^export declare (?:const|function|class) (\w+)/gm)].map(([, name]) => name);
+  const { default: _, ...exported } = await import(entry);
+  assert.deepEqual([...new Set(declared)].sort(), Object.keys(exported).sort());
+});
