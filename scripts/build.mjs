@@ -35,9 +35,14 @@ const WASM_OPT = [
 export async function build({ wasm }) {
   sameVersions();
   const inputs = hashOf(
-    ['Cargo.toml', 'Cargo.lock', ...filesUnder('src').filter((file) => file.endsWith('.rs')), ...filesUnder('xtask')],
+    [
+      'Cargo.toml',
+      'Cargo.lock',
+      'scripts/build.mjs',
+      ...filesUnder('src').filter((file) => file.endsWith('.rs')),
+      ...filesUnder('xtask'),
+    ],
     wasm.id,
-    WASM_OPT,
     readJson('package.json').devDependencies.binaryen,
   );
   if (builtFrom() === inputs) say('engine: sources unchanged, not built again');

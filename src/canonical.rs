@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use sha2::Digest;
 
-use crate::node::{Kind, MAX_DEPTH, Node};
+use crate::node::{Kind, MAX_DEPTH, Node, sort_by_name};
 use crate::patched::{Field, Patched};
 
 /// A value that nests deeper than [`MAX_DEPTH`], or contains itself.
@@ -36,12 +36,16 @@ impl Writer {
 
     fn value<N: Node>(&mut self, node: &N, depth: usize) -> Result<(), TooDeep> {
         let depth = depth.checked_sub(1).ok_or(TooDeep)?;
+        // Most values are strings, and asking for the text says so.
+        if self.text(node) {
+            return Ok(());
+        }
         match node.kind() {
             Kind::Null | Kind::Function => self.bytes.extend_from_slice(b"null"),
             Kind::Bool if node.as_bool() == Some(true) => self.bytes.extend_from_slice(b"true"),
             Kind::Bool => self.bytes.extend_from_slice(b"false"),
             Kind::Number => self.bytes.extend_from_slice(node.number_text().unwrap_or_default().as_bytes()),
-            Kind::String => self.text(node),
+            Kind::String => {}
             Kind::Array => {
                 self.list(node.items(), |writer, item| match item {
                     Some(item) => writer.value(&item, depth),
@@ -51,7 +55,7 @@ impl Writer {
                     }
                 })?;
             }
-            Kind::Object => self.object(node.entries(), |writer, value| writer.value(&value, depth))?,
+            Kind::Object => self.object(node.sorted_entries(), |writer, value| writer.value(&value, depth))?,
         }
         Ok(())
     }
@@ -63,7 +67,7 @@ impl Writer {
             Patched::New(value) => self.value(&value, depth),
             Patched::List(items) => self.list(items.iter(), |writer, item| writer.patched_value(item, depth)),
             Patched::Object { of, with, without } => {
-                self.object(Patched::fields(of, with, without), |writer, field| match field {
+                self.object(sort_by_name(Patched::fields(of, with, without)), |writer, field| match field {
                     Field::Kept(node) => writer.value(&node, depth),
                     Field::Changed(value) => writer.patched_value(value, depth),
                 })
@@ -92,16 +96,12 @@ impl Writer {
         fields: Vec<(Rc<str>, T)>,
         mut write: impl FnMut(&mut Self, T) -> Result<(), TooDeep>,
     ) -> Result<(), TooDeep> {
-        let (names, mut values): (Vec<_>, Vec<_>) = fields.into_iter().map(|(name, value)| (name, Some(value))).unzip();
         self.bytes.push(b'{');
-        for (index, position) in sorted(&names).into_iter().enumerate() {
+        for (index, (name, value)) in fields.into_iter().enumerate() {
             if index > 0 {
                 self.bytes.push(b',');
             }
-            let Some((name, value)) = names.get(position).zip(values.get_mut(position).and_then(Option::take)) else {
-                continue;
-            };
-            self.string(name);
+            self.string(name.as_bytes());
             self.bytes.push(b':');
             write(self, value)?;
         }
@@ -109,20 +109,25 @@ impl Writer {
         Ok(())
     }
 
-    fn text<N: Node>(&mut self, node: &N) {
-        let may_be_lone = node.with_str(|text| {
-            self.string(text);
-            text.contains('\u{FFFD}')
+    /// Writes a string; says no when the node is none.
+    fn text<N: Node>(&mut self, node: &N) -> bool {
+        let replacement = "\u{FFFD}".as_bytes();
+        let may_be_lone = node.with_utf8(|text| {
+            let is_ascii = self.string(text);
+            !is_ascii && text.windows(replacement.len()).any(|window| window == replacement)
         });
         self.lone_surrogate |= may_be_lone == Some(true) && !node.is_well_formed();
+        may_be_lone.is_some()
     }
 
-    fn string(&mut self, text: &str) {
+    /// Writes a string. Returns whether it is plain ASCII.
+    fn string(&mut self, text: &[u8]) -> bool {
         self.bytes.reserve(text.len() + 2);
         self.bytes.push(b'"');
-        let mut rest = text.as_bytes();
+        let mut rest = text;
+        let mut is_ascii = true;
         // Whole runs without escapes are copied at once: bodies are long and escapes are few.
-        while let Some(at) = next_escape(rest) {
+        while let Some(at) = next_escape(rest, &mut is_ascii) {
             let (run, from) = rest.split_at(at);
             self.bytes.extend_from_slice(run);
             let Some((byte, after)) = from.split_first() else { break };
@@ -131,6 +136,7 @@ impl Writer {
         }
         self.bytes.extend_from_slice(rest);
         self.bytes.push(b'"');
+        is_ascii
     }
 
     fn escape(&mut self, byte: u8) {
@@ -151,31 +157,31 @@ impl Writer {
     }
 }
 
-/// The positions of the names in the order of their UTF-8 bytes.
-fn sorted(names: &[Rc<str>]) -> Vec<usize> {
-    let mut positions: Vec<usize> = (0..names.len()).collect();
-    positions.sort_unstable_by_key(|position| names.get(*position).map(|name| name.as_bytes()));
-    positions
-}
-
-/// Where the next byte stands that JSON escapes. Eight bytes are tested at a time: this loop sees every byte of a
-/// transcript.
-fn next_escape(bytes: &[u8]) -> Option<usize> {
+/// Where the next byte stands that JSON escapes; `is_ascii` becomes false when a byte before it is not ASCII. Eight
+/// bytes are tested at a time: this loop sees every byte of a transcript.
+fn next_escape(bytes: &[u8], is_ascii: &mut bool) -> Option<usize> {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
-    // Zero bytes of `word ^ pattern` set their high bit; a borrow can only set one above a byte that is set already.
-    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
-    let is_escaped = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+    // Bytes less than `least` set their high bit; a borrow can only set one above a byte that is set already.
+    let below = |word: u64, least: u64| word.wrapping_sub(ONES * least) & !word & HIGH;
+    let equal = |word: u64, byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
     let mut at = 0;
     for chunk in bytes.chunks_exact(8) {
         let word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());
-        let controls = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
-        if controls | zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\'))) != 0 {
-            return chunk.iter().position(is_escaped).map(|offset| at + offset);
+        if below(word, 0x20) | equal(word, b'"') | equal(word, b'\\') != 0 {
+            break;
         }
+        *is_ascii &= word & HIGH == 0;
         at += 8;
     }
-    bytes.get(at..)?.iter().position(is_escaped).map(|offset| at + offset)
+    for byte in bytes.get(at..)? {
+        if *byte < 0x20 || *byte == b'"' || *byte == b'\\' {
+            return Some(at);
+        }
+        *is_ascii &= byte.is_ascii();
+        at += 1;
+    }
+    None
 }
 
 /// The canonical JSON of a node as text.
@@ -253,40 +259,116 @@ impl HostDigest for SoftDigest {
     }
 }
 
-/// The hash of a list whose items come one by one.
+/// The hashes of two lists that begin alike and mostly stay alike: the messages of a view and those of its source.
+/// What both hold is written once.
+pub struct TwinHash {
+    writer: Writer,
+    view: ListHash,
+    /// `None` while both lists are the same.
+    source: Option<ListHash>,
+}
+
 #[derive(Clone)]
-pub struct ListHash {
+struct ListHash {
     digest: Sha256,
-    pending: Vec<u8>,
-    is_first: bool,
+    is_empty: bool,
 }
 
 /// Large enough that a call to the host's digest costs nothing beside the hashing.
 const CHUNK: usize = 1 << 16;
 
 impl ListHash {
-    /// The hash of a list without items yet.
+    fn add(&mut self, item: &[u8]) {
+        if !std::mem::take(&mut self.is_empty) {
+            self.digest.update(b",");
+        }
+        self.digest.update(item);
+    }
+
+    fn finish(mut self) -> String {
+        self.digest.update(b"]");
+        self.digest.finish()
+    }
+}
+
+/// Writes one item.
+pub type WriteItem<'a> = &'a dyn Fn(&mut Writer) -> Result<(), TooDeep>;
+
+impl TwinHash {
+    /// The hash of two lists without items yet.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
-        ListHash { digest: Sha256::new(), pending: vec![b'['], is_first: true }
+        let mut digest = Sha256::new();
+        digest.update(b"[");
+        TwinHash { writer: Writer::default(), view: ListHash { digest, is_empty: true }, source: None }
     }
 
-    /// Adds an item by its canonical JSON.
-    pub fn push(&mut self, canonical: &[u8]) {
-        if !std::mem::take(&mut self.is_first) {
-            self.pending.push(b',');
-        }
-        self.pending.extend_from_slice(canonical);
-        if self.pending.len() >= CHUNK {
-            self.digest.update(&self.pending);
-            self.pending.clear();
-        }
+    /// From here on the lists differ.
+    pub fn fork(&mut self) {
+        self.flush();
+        self.source = Some(self.view.clone());
     }
 
-    /// `sha256:` and 64 hex digits over the whole list.
-    pub fn finish(mut self) -> String {
-        self.pending.push(b']');
-        self.digest.update(&self.pending);
-        self.digest.finish()
+    /// Adds an item to both lists. Returns whether a string in it holds a lone surrogate.
+    pub fn add_to_both(&mut self, write: WriteItem<'_>) -> Result<bool, TooDeep> {
+        let is_first_of_one = self.source.as_ref().is_some_and(|source| source.is_empty != self.view.is_empty);
+        if is_first_of_one {
+            return self.add_alone(write, true, true);
+        }
+        if !self.view.is_empty {
+            self.writer.bytes.push(b',');
+        }
+        self.view.is_empty = false;
+        if let Some(source) = &mut self.source {
+            source.is_empty = false;
+        }
+        write(&mut self.writer)?;
+        if self.writer.bytes.len() >= CHUNK {
+            self.flush();
+        }
+        Ok(std::mem::take(&mut self.writer.lone_surrogate))
+    }
+
+    /// Adds an item to the view alone.
+    pub fn add_to_view(&mut self, write: WriteItem<'_>) -> Result<bool, TooDeep> {
+        self.add_alone(write, true, false)
+    }
+
+    /// Adds an item to the source alone.
+    pub fn add_to_source(&mut self, write: WriteItem<'_>) -> Result<bool, TooDeep> {
+        self.add_alone(write, false, true)
+    }
+
+    fn add_alone(&mut self, write: WriteItem<'_>, to_view: bool, to_source: bool) -> Result<bool, TooDeep> {
+        self.flush();
+        write(&mut self.writer)?;
+        if to_view {
+            self.view.add(&self.writer.bytes);
+        }
+        if let Some(source) = self.source.as_mut().filter(|_| to_source) {
+            source.add(&self.writer.bytes);
+        }
+        self.writer.bytes.clear();
+        Ok(std::mem::take(&mut self.writer.lone_surrogate))
+    }
+
+    /// Gives what was written for both to both.
+    fn flush(&mut self) {
+        if self.writer.bytes.is_empty() {
+            return;
+        }
+        self.view.digest.update(&self.writer.bytes);
+        if let Some(source) = &mut self.source {
+            source.digest.update(&self.writer.bytes);
+        }
+        self.writer.bytes.clear();
+    }
+
+    /// `sha256:` and 64 hex digits over the view's list, and the same over the source's.
+    pub fn finish(mut self) -> (String, String) {
+        self.flush();
+        let view = self.view.finish();
+        let source = self.source.map_or_else(|| view.clone(), ListHash::finish);
+        (view, source)
     }
 }

@@ -22,7 +22,6 @@ pub struct Exchange {
 pub struct Exchanges<'a> {
     messages: &'a [MessageFacts],
     list: Vec<Exchange>,
-    orphans: Vec<Spot>,
     /// For each message, the exchange that each of its results answers.
     answered: Vec<Vec<Option<usize>>>,
     /// The exchange index of each message's first call.
@@ -47,8 +46,7 @@ impl<'a> Exchanges<'a> {
             let results = facts.results.iter().enumerate();
             answered.push(results.map(|(position, result)| pairing.add_result(result, (index, position))).collect());
         }
-        let Pairing { list, orphans, .. } = pairing;
-        Exchanges { messages, list, orphans, answered, first_of_message, open_turn: open_turn(messages) }
+        Exchanges { messages, list: pairing.list, answered, first_of_message, open_turn: open_turn(messages) }
     }
 
     /// Every exchange.
@@ -67,11 +65,6 @@ impl<'a> Exchanges<'a> {
     pub fn answered_by(&self, (message, position): Spot) -> Option<&Exchange> {
         let exchange = self.answered.get(message)?.get(position)?.as_ref()?;
         self.list.get(*exchange)
-    }
-
-    /// Results that answer no call.
-    pub fn orphans(&self) -> &[Spot] {
-        &self.orphans
     }
 
     /// The call of an exchange.
@@ -140,7 +133,6 @@ fn open_turn(messages: &[MessageFacts]) -> usize {
 #[derive(Default)]
 struct Pairing {
     list: Vec<Exchange>,
-    orphans: Vec<Spot>,
     /// The exchanges of each id that still matter, for real files reuse ids: the unanswered ones, oldest first, and
     /// behind them the one that was answered last.
     by_id: HashMap<String, Vec<usize>>,
@@ -177,9 +169,8 @@ impl Pairing {
             (None, Some(name)) if result.call_id.is_none() => self.earliest_unanswered(name),
             _ => by_id,
         };
-        match found.and_then(|index| self.list.get_mut(index)) {
-            Some(exchange) => exchange.results.push(spot),
-            None => self.orphans.push(spot),
+        if let Some(exchange) = found.and_then(|index| self.list.get_mut(index)) {
+            exchange.results.push(spot);
         }
         found
     }

@@ -24,7 +24,8 @@ pub fn parse(text: &str) -> Result<Parsed, ProjectionError> {
         let path = format!("line {} column {}", error.line(), error.column());
         // serde_json repeats the position behind its message.
         let message = error.to_string();
-        let found = message.split(" at line ").next().unwrap_or_default().to_owned();
+        let what = message.find(" at line ").and_then(|at| message.get(..at)).unwrap_or(&message);
+        let found = format!("text that is not ({what})");
         ProjectionError::new(ErrorCode::InvalidJson, path, "JSON", found)
     })?;
     Ok(Parsed { value, lone_surrogates: mended.is_some() })

@@ -2,6 +2,7 @@
 //! JavaScript object through the same code and never has to copy either.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::{Map, Value};
@@ -122,12 +123,20 @@ pub trait Node: Clone {
     fn as_str(&self) -> Option<Cow<'_, str>>;
     /// The named fields of an object in their own order, `null` ones too. What JSON cannot hold is left out.
     fn entries(&self) -> Vec<(Rc<str>, Self)>;
+    /// The same fields in the order of their names' UTF-8 bytes.
+    fn sorted_entries(&self) -> Vec<(Rc<str>, Self)> {
+        sort_by_name(self.entries())
+    }
     /// Whether both are the very same value in memory.
     fn same(&self, other: &Self) -> bool;
 
     /// Reads a string without owning a copy, if it is one.
     fn with_str<R>(&self, read: impl FnOnce(&str) -> R) -> Option<R> {
         self.as_str().map(|text| read(&text))
+    }
+    /// Reads the UTF-8 bytes of a string, if it is one.
+    fn with_utf8<R>(&self, read: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        self.with_str(|text| read(text.as_bytes()))
     }
     /// Whether a string has no lone surrogates. Only JavaScript strings can have them.
     fn is_well_formed(&self) -> bool {
@@ -199,6 +208,25 @@ impl Node for &Value {
     fn same(&self, other: &Self) -> bool {
         std::ptr::eq(*self, *other)
     }
+}
+
+/// Puts named values in the order of their names' UTF-8 bytes.
+pub fn sort_by_name<T>(entries: Vec<(Rc<str>, T)>) -> Vec<(Rc<str>, T)> {
+    if entries.is_sorted_by(|(a, _), (b, _)| a <= b) {
+        return entries;
+    }
+    let positions = sorted_positions(entries.iter().map(|(name, _)| name));
+    let mut entries: Vec<_> = entries.into_iter().map(Some).collect();
+    positions.into_iter().filter_map(|position| entries.get_mut(position)?.take()).collect()
+}
+
+/// The positions of names in the order of the names.
+pub fn sorted_positions<'a>(names: impl Iterator<Item = &'a Rc<str>>) -> Vec<usize> {
+    let mut sorted = BTreeMap::new();
+    for (position, name) in names.enumerate() {
+        sorted.insert(&**name, position);
+    }
+    sorted.into_values().collect()
 }
 
 /// How deep a value may nest. Deeper ones, and JavaScript objects that contain themselves, are refused.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::canonical::{ListHash, TooDeep, Writer};
+use crate::canonical::{TooDeep, TwinHash};
 use crate::error::{ErrorCode, ProjectionError};
 use crate::event;
 use crate::exchange::Exchanges;
@@ -321,69 +321,57 @@ struct Hashes {
     lone_surrogates: Vec<usize>,
 }
 
-/// The hashes of the view and of its source. They share their beginning, and each message is written once for both.
+/// The hashes of the view and of its source.
 fn hashes<N: Node>(sources: &[N], shown: &[Shown<N>], first_change: Option<usize>) -> Result<Hashes, ProjectionError> {
-    let mut prefix = ListHash::new();
+    let mut hash = TwinHash::new();
     let mut lone_surrogates = Vec::new();
-    let mut source: Option<ListHash> = None;
+    // The next message that only the source's hash lacks; meaningful behind the first change.
     let mut next_source = 0;
     for (position, message) in shown.iter().enumerate() {
         if first_change == Some(position) {
-            source = Some(prefix.clone());
+            hash.fork();
             next_source = position;
         }
-        if let (Some(source), Shown::Kept { source: index, .. }) = (&mut source, message) {
-            push_all(source, sources, next_source..*index)?;
-            next_source = next_source.max(*index);
-        }
-        let written = write(position, message)?;
-        if written.lone_surrogate {
+        let is_forked = first_change.is_some_and(|change| change <= position);
+        let written = match message {
+            Shown::Kept { message, .. } if !is_forked => hash.add_to_both(&|writer| writer.node(message)),
+            // A projector may have put a message behind a later one.
+            Shown::Kept { source, message } if *source < next_source => {
+                hash.add_to_view(&|writer| writer.node(message))
+            }
+            Shown::Kept { source, message } => {
+                add_sources(&mut hash, sources, next_source..*source)?;
+                next_source = source + 1;
+                hash.add_to_both(&|writer| writer.node(message))
+            }
+            Shown::Changed { message, .. } | Shown::Added { message } => {
+                hash.add_to_view(&|writer| writer.patched(message))
+            }
+        };
+        if written.map_err(|TooDeep| too_deep(message.source().unwrap_or(position)))? {
             lone_surrogates.push(position);
         }
-        prefix.push(&written.bytes);
-        if let (Some(source), Shown::Kept { source: index, .. }) = (&mut source, message)
-            && *index == next_source
-        {
-            source.push(&written.bytes);
-            next_source += 1;
-        }
     }
-    let source = match (source, first_change) {
-        (None, None) => None,
-        // The view is a shorter list: its source goes on where it ends.
-        (None, Some(_)) => {
-            let mut source = prefix.clone();
-            push_all(&mut source, sources, shown.len()..sources.len())?;
-            Some(source)
-        }
-        (Some(mut source), _) => {
-            push_all(&mut source, sources, next_source..sources.len())?;
-            Some(source)
-        }
-    };
-    let prefix = prefix.finish();
-    Ok(Hashes { source: source.map_or_else(|| prefix.clone(), ListHash::finish), prefix, lone_surrogates })
+    if first_change == Some(shown.len()) {
+        hash.fork();
+        next_source = shown.len();
+    }
+    if first_change.is_some() {
+        add_sources(&mut hash, sources, next_source..sources.len())?;
+    }
+    let (prefix, source) = hash.finish();
+    Ok(Hashes { prefix, source, lone_surrogates })
 }
 
-fn push_all<N: Node>(hash: &mut ListHash, sources: &[N], range: std::ops::Range<usize>) -> Result<(), ProjectionError> {
-    for index in range {
-        if let Some(message) = sources.get(index) {
-            let mut writer = Writer::default();
-            writer.node(message).map_err(|TooDeep| too_deep(index))?;
-            hash.push(&writer.bytes);
-        }
+fn add_sources<N: Node>(
+    hash: &mut TwinHash,
+    sources: &[N],
+    range: std::ops::Range<usize>,
+) -> Result<(), ProjectionError> {
+    for (index, message) in sources.iter().enumerate().take(range.end).skip(range.start) {
+        hash.add_to_source(&|writer| writer.node(message)).map_err(|TooDeep| too_deep(index))?;
     }
     Ok(())
-}
-
-fn write<N: Node>(position: usize, shown: &Shown<N>) -> Result<Writer, ProjectionError> {
-    let mut writer = Writer::default();
-    let written = match shown {
-        Shown::Kept { message, .. } => writer.node(message),
-        Shown::Changed { message, .. } | Shown::Added { message } => writer.patched(message),
-    };
-    written.map_err(|TooDeep| too_deep(shown.source().unwrap_or(position)))?;
-    Ok(writer)
 }
 
 fn too_deep(index: usize) -> ProjectionError {

@@ -49,27 +49,25 @@ impl Violation {
 pub fn violations(facts: &[MessageFacts]) -> Vec<Violation> {
     let exchanges = Exchanges::of(facts);
     let mut found = Vec::new();
-    for spot in exchanges.orphans() {
-        let result = exchanges.result(*spot);
-        let id = result.and_then(|result| result.call_id.as_deref()).unwrap_or("without id");
-        let block = result.and_then(|result| result.place.block());
-        found.push(violation("orphan_result", spot.0, block, format!("tool result {id} answers no call before it")));
-    }
-    for exchange in exchanges.iter() {
-        let Some(call) = exchanges.call(exchange) else { continue };
-        if exchange.results.is_empty() {
+    for (index, facts) in facts.iter().enumerate() {
+        for exchange in exchanges.of_message(index).iter().filter(|exchange| exchange.results.is_empty()) {
+            let Some(call) = exchanges.call(exchange) else { continue };
             let id = call.id.as_deref().unwrap_or("without id");
             let text = format!("tool call {id} ({}) has no result", call.name);
-            found.push(violation("unanswered_call", exchange.call.0, call.place.block(), text));
+            found.push(violation("unanswered_call", index, call.place.block(), text));
         }
-    }
-    for (index, facts) in facts.iter().enumerate() {
+        for (position, result) in facts.results.iter().enumerate() {
+            if exchanges.answered_by((index, position)).is_none() {
+                let id = result.call_id.as_deref().unwrap_or("without id");
+                let text = format!("tool result {id} answers no call before it");
+                found.push(violation("orphan_result", index, result.place.block(), text));
+            }
+        }
         let is_turn = matches!(facts.role, Role::User | Role::Assistant);
         if is_turn && !facts.speaks && facts.calls.is_empty() && facts.results.is_empty() {
             found.push(violation("empty_message", index, None, "the message shows nothing".to_owned()));
         }
     }
-    found.sort_unstable_by_key(|violation| (violation.index, violation.block, violation.rule));
     found
 }
 

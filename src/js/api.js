@@ -3,6 +3,7 @@
 import * as engine from './glue.js';
 import { ensureReady } from './engine.js';
 import { ProjectionError } from './error.js';
+import { takeFailure } from './host.js';
 
 export { ProjectionError };
 
@@ -243,14 +244,23 @@ function mustBeText(value, path, code = 'invalid_option') {
   throw new ProjectionError({ code, path, expected: 'a string', message: `${path}: expected a string` });
 }
 
-/** Runs one call into the engine. What a callback of the caller throws comes out as it is. */
+/** Runs one call into the engine. What a callback or a getter of the caller throws comes out as it is. */
 function call(run) {
   ensureReady();
+  let result;
   try {
-    return run();
+    result = run();
   } catch (thrown) {
+    throwFailure();
     throw translated(thrown);
   }
+  throwFailure();
+  return result;
+}
+
+function throwFailure() {
+  const failure = takeFailure();
+  if (failure) throw failure.error;
 }
 
 function translated(thrown) {

@@ -1,5 +1,5 @@
-// What the engine asks of JavaScript. Reading a value never throws: a getter or a proxy that does shows nothing.
-// Bindings of a general kind would be several times the code, and several crossings for each of these.
+// What the engine asks of JavaScript. Bindings of a general kind would be several times the code, and several crossings
+// for each of these.
 
 const KIND = { null: 0, boolean: 1, number: 2, string: 3, array: 4, object: 5, function: 6, missing: 7 };
 const encoder = new TextEncoder();
@@ -8,15 +8,30 @@ let memory;
 let bytes = new Uint8Array(0);
 let keys = [];
 
+// An exception must not fly through the engine, which would keep what it had borrowed. So what a getter or a proxy of
+// the caller's throws is kept here, the value counts as missing, and the API throws it when the engine is done.
+let failure;
+
+function keep(error) {
+  failure ??= { error };
+}
+
+/** What reading the caller's values threw since the last time. */
+export function takeFailure() {
+  const kept = failure;
+  failure = undefined;
+  return kept;
+}
+
 /** Takes the engine's memory and the field names that it looks up by number. */
 export function connect(engineMemory, fieldNames) {
   memory = engineMemory;
   keys = fieldNames;
 }
 
-/** The engine's memory moves when it grows. */
+/** The engine's memory moves when it grows, which empties the old view of it. */
 function engineBytes() {
-  if (bytes.buffer !== memory.buffer) bytes = new Uint8Array(memory.buffer);
+  if (bytes.length === 0) bytes = new Uint8Array(memory.buffer);
   return bytes;
 }
 
@@ -27,7 +42,7 @@ export function kindOf(value) {
       return KIND.string;
     case 'object':
       if (value === null) return KIND.null;
-      return Array.isArray(value) ? KIND.array : KIND.object;
+      return isList(value) ? KIND.array : KIND.object;
     case 'number':
     case 'bigint':
       return KIND.number;
@@ -40,23 +55,43 @@ export function kindOf(value) {
   }
 }
 
-/** A field by the number of its name; `undefined` when there is none or its getter throws. */
+function isList(value) {
+  try {
+    return Array.isArray(value);
+  } catch (error) {
+    keep(error);
+    return false;
+  }
+}
+
+/** A field by the number of its name. */
 export function field(object, key) {
   try {
     return object[keys[key]];
-  } catch {
+  } catch (error) {
+    keep(error);
     return undefined;
   }
 }
 
 /** An item of a list. */
 export function item(list, index) {
-  return list[index];
+  try {
+    return list[index];
+  } catch (error) {
+    keep(error);
+    return undefined;
+  }
 }
 
 /** The length of a list. */
 export function lengthOf(list) {
-  return list.length;
+  try {
+    return list.length;
+  } catch (error) {
+    keep(error);
+    return 0;
+  }
 }
 
 // Messages are alike: the names of their fields are told once for all objects that have the same ones in the same
@@ -65,25 +100,39 @@ const MOST_LAYOUTS = 1024;
 const MOST_NAMES = 24;
 const layouts = new Map();
 const layoutNames = [[]];
+// A transcript has few layouts: trying the last ones is faster than making a key.
+const RECENT_LAYOUTS = 8;
+const recentLayouts = [];
 
 /** The number of an object's layout. */
 export function layoutOf(object) {
   let names = [];
   try {
     names = Object.keys(object);
-  } catch {
-    // A proxy that refuses shows no fields.
+  } catch (error) {
+    keep(error);
   }
-  // No separator is safe in a name, so the lengths stand in front.
-  const key = names.length <= MOST_NAMES && `${names.map((name) => name.length)} ${names.join('')}`;
+  const recent = recentLayouts.find((layout) => hasNames(layout, names));
+  if (recent) return recent;
+  const key = names.length <= MOST_NAMES && names.join();
   const known = key && layouts.get(key);
-  if (known) return known;
-  if (!key || layouts.size >= MOST_LAYOUTS) {
+  // No separator is safe in a name: `a,b` and `c` join like `a` and `b,c`.
+  if (!key || (known ? !hasNames(known, names) : layouts.size >= MOST_LAYOUTS)) {
     layoutNames[0] = names;
     return 0;
   }
-  layouts.set(key, layoutNames.length);
-  return layoutNames.push(names) - 1;
+  const layout = known ?? layoutNames.push(names) - 1;
+  layouts.set(key, layout);
+  recentLayouts.unshift(layout);
+  recentLayouts.length = Math.min(recentLayouts.length, RECENT_LAYOUTS);
+  return layout;
+}
+
+function hasNames(layout, names) {
+  const known = layoutNames[layout];
+  if (known.length !== names.length) return false;
+  for (let at = 0; at < names.length; at++) if (known[at] !== names[at]) return false;
+  return true;
 }
 
 /** The names of a layout's fields. */
@@ -91,11 +140,13 @@ export function namesOf(layout) {
   return layoutNames[layout];
 }
 
-/** The field at a position of a layout. */
+/** The field at a position of a layout; `undefined` for all that JSON cannot hold. */
 export function fieldAt(object, layout, position) {
   try {
-    return object[layoutNames[layout][position]];
-  } catch {
+    const value = object[layoutNames[layout][position]];
+    return typeof value === 'function' || typeof value === 'symbol' ? undefined : value;
+  } catch (error) {
+    keep(error);
     return undefined;
   }
 }
@@ -103,11 +154,15 @@ export function fieldAt(object, layout, position) {
 /** Short strings are faster by hand than through the encoder. */
 const SHORT = 32;
 
+/** What the functions below return for what is no text. */
+const NO_TEXT = -0x80000000;
+
 /**
  * Writes a string as UTF-8 at `at`. Returns the number of bytes, or less than zero when `capacity` could be too
  * small: then minus the capacity that is enough.
  */
 export function writeText(text, at, capacity) {
+  if (typeof text !== 'string') return NO_TEXT;
   const units = text.length;
   if (units * 3 > capacity) return -3 * units;
   const target = engineBytes();
@@ -123,15 +178,22 @@ export function writeText(text, at, capacity) {
   return encoder.encodeInto(text, target.subarray(at, at + capacity)).written;
 }
 
-/** The first `units` UTF-16 units after leading white space. */
-export function headOf(text, units) {
-  // Most texts start at once: only the others are trimmed, which copies.
-  return (text.charCodeAt(0) > 0x20 ? text : text.trimStart()).slice(0, units);
+/** Writes the string that a field holds, by the number of its name. */
+export function writeField(object, key, at, capacity) {
+  return writeText(field(object, key), at, capacity);
 }
 
-/** A number or a big integer as JavaScript spells it, minus zero with its sign and a point. */
-export function digitsOf(number) {
-  return Object.is(number, -0) ? '-0.0' : String(number);
+/** Writes the first `units` UTF-16 units after leading white space. */
+export function writeHead(text, units, at, capacity) {
+  if (typeof text !== 'string') return NO_TEXT;
+  // Most texts start at once: only the others are trimmed, which copies.
+  return writeText((text.charCodeAt(0) > 0x20 ? text : text.trimStart()).slice(0, units), at, capacity);
+}
+
+/** Writes a number or a big integer as JavaScript spells it, minus zero with its sign and a point. */
+export function writeNumber(number, at, capacity) {
+  if (typeof number !== 'number' && typeof number !== 'bigint') return NO_TEXT;
+  return writeText(Object.is(number, -0) ? '-0.0' : String(number), at, capacity);
 }
 
 /** Whether a string has no lone surrogates. */

@@ -39,11 +39,11 @@ pub fn read<N: Node>(message: &N, index: usize) -> Result<MessageFacts, Projecti
 }
 
 fn role_name<N: Node>(message: &N, index: usize) -> Result<String, ProjectionError> {
-    match message.field(Key::Role) {
-        None => Ok(String::new()),
-        Some(role) => match role.as_str() {
-            Some(name) => Ok(name.into_owned()),
-            None => Err(mistake(format!("messages[{index}].role"), "a string", &role)),
+    match message.field_str(Key::Role) {
+        Some(name) => Ok(name),
+        None => match message.field(Key::Role) {
+            None => Ok(String::new()),
+            Some(role) => Err(mistake(format!("messages[{index}].role"), "a string", &role)),
         },
     }
 }
@@ -100,12 +100,11 @@ fn is_visible<N: Node>(text: &N) -> bool {
 
 /// An id that is a string, or none.
 fn id_field<N: Node>(node: &N, key: Key, at: &dyn Fn() -> String) -> Result<Option<String>, ProjectionError> {
-    match node.field(key) {
-        None => Ok(None),
-        Some(id) => match id.kind() {
-            Kind::Null => Ok(None),
-            Kind::String => Ok(id.as_str().map(|id| id.into_owned())),
-            _ => Err(mistake(format!("{}.{}", at(), key.as_str()), "a string or null", &id)),
+    match node.field_str(key) {
+        Some(id) => Ok(Some(id)),
+        None => match node.field(key) {
+            None => Ok(None),
+            Some(id) => Err(mistake(format!("{}.{}", at(), key.as_str()), "a string or null", &id)),
         },
     }
 }
@@ -127,5 +126,5 @@ fn mistake<N: Node>(path: String, expected: &str, found: &N) -> ProjectionError 
 
 /// Whether a field holds text that is not empty.
 fn has_text<N: Node>(node: &N, key: Key) -> bool {
-    node.field(key).is_some_and(|text| text.as_str().is_some_and(|text| !text.is_empty()))
+    node.field_str(key).is_some_and(|text| !text.is_empty())
 }

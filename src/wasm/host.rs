@@ -19,10 +19,12 @@ extern "C" {
     pub fn field_at(object: &JsValue, layout: usize, position: usize) -> JsValue;
     #[wasm_bindgen(js_name = writeText)]
     pub fn write_text(text: &JsValue, at: *mut u8, capacity: usize) -> isize;
-    #[wasm_bindgen(js_name = headOf)]
-    pub fn head_of(text: &JsValue, units: usize) -> JsValue;
-    #[wasm_bindgen(js_name = digitsOf)]
-    pub fn digits_of(number: &JsValue) -> JsValue;
+    #[wasm_bindgen(js_name = writeField)]
+    pub fn write_field(object: &JsValue, key: usize, at: *mut u8, capacity: usize) -> isize;
+    #[wasm_bindgen(js_name = writeHead)]
+    pub fn write_head(text: &JsValue, units: usize, at: *mut u8, capacity: usize) -> isize;
+    #[wasm_bindgen(js_name = writeNumber)]
+    pub fn write_number(number: &JsValue, at: *mut u8, capacity: usize) -> isize;
     #[wasm_bindgen(js_name = isWellFormed)]
     pub fn is_well_formed(text: &JsValue) -> bool;
     #[wasm_bindgen(js_name = isSame)]

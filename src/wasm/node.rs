@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde_json::Value;
 use wasm_bindgen::JsValue;
 
-use crate::node::{Key, Kind, Node};
+use crate::node::{Key, Kind, Node, sort_by_name, sorted_positions};
 
 use super::host;
 
@@ -37,54 +37,69 @@ thread_local! {
     /// Where strings are written; taken out while one is read.
     static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     /// The field names of each layout that was met.
-    static LAYOUTS: RefCell<Vec<Rc<[Rc<str>]>>> = const { RefCell::new(Vec::new()) };
+    static LAYOUTS: RefCell<Vec<Rc<Layout>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Reads a string through the scratch buffer.
-fn with_text<R>(text: &JsValue, read: impl FnOnce(&str) -> R) -> R {
-    let scratch = write_to_scratch(text);
-    let result = read(scratch.text());
-    SCRATCH.replace(scratch.buffer);
-    result
+/// Field names in the objects' own order, and their positions in sorted order.
+#[derive(Default)]
+struct Layout {
+    names: Vec<Rc<str>>,
+    sorted: Vec<usize>,
 }
 
-/// The scratch buffer with a string in it.
-struct Scratch {
-    buffer: Vec<u8>,
-    written: usize,
-}
-
-impl Scratch {
-    fn text(&self) -> &str {
-        std::str::from_utf8(self.buffer.get(..self.written).unwrap_or_default()).unwrap_or_default()
+impl Layout {
+    fn ask(layout: usize) -> Layout {
+        let list = host::names_of(layout);
+        let names = (0..host::length_of(&list)).filter_map(|at| host::item(&list, at));
+        let names: Vec<Rc<str>> = names.filter_map(|name| with_bytes(&name, owned)).map(Rc::from).collect();
+        Layout { sorted: sorted_positions(names.iter()), names }
     }
-}
 
-fn write_to_scratch(text: &JsValue) -> Scratch {
-    let mut scratch = SCRATCH.take();
-    let mut written = host::write_text(text, scratch.as_mut_ptr(), scratch.len());
-    if written < 0 {
-        scratch.resize(written.unsigned_abs().next_power_of_two(), 0);
-        written = host::write_text(text, scratch.as_mut_ptr(), scratch.len());
-    }
-    Scratch { buffer: scratch, written: written.unsigned_abs() }
-}
-
-fn names(layout: usize) -> Rc<[Rc<str>]> {
-    let ask = |layout| -> Rc<[Rc<str>]> {
-        let names = host::names_of(layout);
-        let count = host::length_of(&names);
-        (0..count).filter_map(|at| host::item(&names, at)).map(|name| with_text(&name, |name| Rc::from(name))).collect()
-    };
-    if layout == 0 {
-        return ask(layout);
-    }
-    LAYOUTS.with_borrow_mut(|layouts| {
-        while layouts.len() <= layout {
-            layouts.push(ask(layouts.len()));
+    fn of(layout: usize) -> Rc<Layout> {
+        if layout == 0 {
+            return Rc::new(Layout::ask(layout));
         }
-        layouts.get(layout).cloned().unwrap_or_default()
-    })
+        LAYOUTS.with_borrow_mut(|layouts| {
+            while layouts.len() <= layout {
+                layouts.push(Rc::new(Layout::ask(layouts.len())));
+            }
+            layouts.get(layout).cloned().unwrap_or_default()
+        })
+    }
+}
+
+/// What the host's `write*` functions return for what is no text.
+const NO_TEXT: isize = isize::MIN;
+
+/// Has the host write UTF-8 to the scratch buffer and reads it there; `None` when the host has no text. `write` gets
+/// address and capacity and returns the bytes written, or less than zero for the capacity that it needs.
+fn with_scratch<R>(write: &dyn Fn(*mut u8, usize) -> isize, read: impl FnOnce(&[u8]) -> R) -> Option<R> {
+    let (scratch, written) = write_scratch(write)?;
+    let result = read(scratch.get(..written).unwrap_or_default());
+    SCRATCH.replace(scratch);
+    Some(result)
+}
+
+fn write_scratch(write: &dyn Fn(*mut u8, usize) -> isize) -> Option<(Vec<u8>, usize)> {
+    let mut scratch = SCRATCH.take();
+    let mut written = write(scratch.as_mut_ptr(), scratch.len());
+    if written < 0 && written != NO_TEXT {
+        scratch.resize(written.unsigned_abs().next_power_of_two(), 0);
+        written = write(scratch.as_mut_ptr(), scratch.len());
+    }
+    if written < 0 {
+        SCRATCH.replace(scratch);
+        return None;
+    }
+    Some((scratch, written.unsigned_abs()))
+}
+
+fn with_bytes<R>(value: &JsValue, read: impl FnOnce(&[u8]) -> R) -> Option<R> {
+    with_scratch(&|at, capacity| host::write_text(value, at, capacity), read)
+}
+
+fn owned(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap_or_default()
 }
 
 fn live_kind(value: &JsValue) -> Option<Kind> {
@@ -146,43 +161,53 @@ impl Node for JsNode<'_> {
 
     fn number_text(&self) -> Option<String> {
         match self {
-            JsNode::Live(value) if live_kind(value) == Some(Kind::Number) => {
-                Some(with_text(&host::digits_of(value), |digits| spell(digits, value.as_f64())))
+            JsNode::Live(value) => {
+                let write = |at, capacity| host::write_number(value, at, capacity);
+                with_scratch(&write, owned).map(|digits| spell(digits, value.as_f64()))
             }
-            JsNode::Live(_) => None,
             JsNode::Parsed(value) => value.number_text(),
         }
     }
 
     fn as_str(&self) -> Option<Cow<'_, str>> {
         match self {
-            JsNode::Live(value) => value.is_string().then(|| with_text(value, |text| Cow::Owned(text.to_owned()))),
+            JsNode::Live(value) => with_bytes(value, owned).map(Cow::Owned),
             JsNode::Parsed(value) => Node::as_str(value),
         }
     }
 
     fn with_str<R>(&self, read: impl FnOnce(&str) -> R) -> Option<R> {
+        self.with_utf8(|bytes| read(std::str::from_utf8(bytes).unwrap_or_default()))
+    }
+
+    fn with_utf8<R>(&self, read: impl FnOnce(&[u8]) -> R) -> Option<R> {
         match self {
-            JsNode::Live(value) => value.is_string().then(|| with_text(value, read)),
-            JsNode::Parsed(value) => value.with_str(read),
+            JsNode::Live(value) => with_bytes(value, read),
+            JsNode::Parsed(value) => value.as_str().map(|text| read(text.as_bytes())),
+        }
+    }
+
+    fn field_str(&self, key: Key) -> Option<String> {
+        match self {
+            JsNode::Live(value) => {
+                with_scratch(&|at, capacity| host::write_field(value, key as usize, at, capacity), owned)
+            }
+            JsNode::Parsed(value) => value.field_str(key),
         }
     }
 
     fn entries(&self) -> Vec<(Rc<str>, Self)> {
-        let value = match self {
-            JsNode::Live(value) => value,
-            JsNode::Parsed(value) => {
-                return value.entries().into_iter().map(|(name, value)| (name, JsNode::Parsed(value))).collect();
-            }
-        };
-        if live_kind(value) != Some(Kind::Object) {
-            return Vec::new();
+        match self {
+            JsNode::Live(value) => live_entries(value, false),
+            JsNode::Parsed(value) => parsed_entries(value),
         }
-        let layout = host::layout_of(value);
-        let in_json = |value: &JsValue| live_kind(value).is_some_and(|kind| kind != Kind::Function);
-        let names = names(layout);
-        let fields = names.iter().enumerate().map(|(at, name)| (name.clone(), host::field_at(value, layout, at)));
-        fields.filter(|(_, value)| in_json(value)).map(|(name, value)| (name, JsNode::Live(value))).collect()
+    }
+
+    fn sorted_entries(&self) -> Vec<(Rc<str>, Self)> {
+        match self {
+            JsNode::Live(value) => live_entries(value, true),
+            JsNode::Parsed(value) => sort_by_name(parsed_entries(value)),
+        }
     }
 
     fn same(&self, other: &Self) -> bool {
@@ -203,23 +228,45 @@ impl Node for JsNode<'_> {
     fn head(&self, chars: usize) -> Option<String> {
         match self {
             // Twice as many UTF-16 units hold as many characters.
-            JsNode::Live(value) if value.is_string() => {
-                Some(with_text(&host::head_of(value, 2 * chars), |head| head.chars().take(chars).collect()))
+            JsNode::Live(value) => {
+                let write = |at, capacity| host::write_head(value, 2 * chars, at, capacity);
+                with_scratch(&write, |head| owned(head).chars().take(chars).collect())
             }
-            JsNode::Live(_) => None,
             JsNode::Parsed(value) => value.head(chars),
         }
     }
 }
 
+fn parsed_entries<'a>(value: &&'a Value) -> Vec<(Rc<str>, JsNode<'a>)> {
+    value.entries().into_iter().map(|(name, value)| (name, JsNode::Parsed(value))).collect()
+}
+
+fn live_entries<'a>(value: &JsValue, sorted: bool) -> Vec<(Rc<str>, JsNode<'a>)> {
+    if live_kind(value) != Some(Kind::Object) {
+        return Vec::new();
+    }
+    let number = host::layout_of(value);
+    let layout = Layout::of(number);
+    let mut entries = Vec::with_capacity(layout.names.len());
+    for position in 0..layout.names.len() {
+        let position = if sorted { layout.sorted.get(position).copied().unwrap_or_default() } else { position };
+        let field = host::field_at(value, number, position);
+        // `undefined` stands for all that JSON cannot hold.
+        if let Some(name) = layout.names.get(position).filter(|_| !field.is_undefined()) {
+            entries.push((name.clone(), JsNode::Live(field)));
+        }
+    }
+    entries
+}
+
 /// A number as its JSON text would hash: whole numbers by their digits, floats as `serde_json` spells them.
-fn spell(digits: &str, float: Option<f64>) -> String {
+fn spell(digits: String, float: Option<f64>) -> String {
     let is_whole = digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok();
     match float {
         // JSON has no NaN and no infinity: `JSON.stringify` writes null.
         Some(float) if !is_whole => {
             serde_json::Number::from_f64(float).map_or_else(|| "null".to_owned(), |n| n.to_string())
         }
-        _ => digits.to_owned(),
+        _ => digits,
     }
 }
