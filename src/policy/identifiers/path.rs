@@ -92,11 +92,7 @@ fn has_drive(text: &str) -> bool {
 fn without_position(text: &str) -> &str {
     let is_position = |c: char| c.is_ascii_digit() || matches!(c, ':' | '-' | 'L' | '#');
     let start = text.trim_end_matches(is_position).len();
-    let is_mark = |at: &usize| match text.as_bytes().get(*at..) {
-        Some([b':', ..]) => true,
-        Some([b'#', b'L', ..]) => true,
-        _ => false,
-    };
+    let is_mark = |at: &usize| matches!(text.as_bytes().get(*at..), Some([b':', ..] | [b'#', b'L', ..]));
     (start..text.len()).find(is_mark).filter(|at| *at > 0).and_then(|at| text.get(..at)).unwrap_or(text)
 }
 

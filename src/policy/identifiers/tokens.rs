@@ -19,10 +19,11 @@ const FOREIGN: u8 = 16;
 /// A lower-case letter before an upper-case one.
 const HUMP: u8 = 32;
 
+#[allow(clippy::indexing_slicing, reason = "the compiler checks it: the table is a constant")]
 const CLASSES: [u8; 256] = {
     let mut classes = [SEPARATOR; 256];
     let mut byte = 0;
-    while byte < 256 {
+    while byte < classes.len() {
         classes[byte] = match byte as u8 {
             b'a'..=b'z' => LOWER,
             b'A'..=b'Z' => UPPER,
@@ -35,6 +36,10 @@ const CLASSES: [u8; 256] = {
     }
     classes
 };
+
+fn class(byte: u8) -> u8 {
+    CLASSES.get(usize::from(byte)).copied().unwrap_or(SEPARATOR)
+}
 
 /// Which tokens to visit.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,10 +112,6 @@ fn visit_parts<'a>(run: Token<'a>, seen: u8, visitor: &mut dyn FnMut(Token<'a>) 
         }
     }
     true
-}
-
-fn class(byte: u8) -> u8 {
-    CLASSES.get(usize::from(byte)).copied().unwrap_or(SEPARATOR)
 }
 
 fn is_inner_colon(text: &str, at: usize) -> bool {
