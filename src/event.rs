@@ -15,7 +15,7 @@ pub const PROJECTION: &str = "transcript.projection";
 const INTERNAL: &str = "internal";
 
 /// The event of a view. Its id is derived from its metadata: a pure function has no clock and no dice.
-pub fn projection_event(report: &Report, options: &Options) -> Value {
+pub fn projection_event(report: &Report, options: &Options, summary_of_transcript: Option<&str>) -> Value {
     let mut metadata = report.shared_fields();
     extend(
         &mut metadata,
@@ -24,7 +24,7 @@ pub fn projection_event(report: &Report, options: &Options) -> Value {
             ("source_count", report.source_count.into()),
             ("respects_provider_signatures", options.respect_provider_signatures.into()),
             ("summary_keep_last", (options.policy == Policy::SummaryPrefix).then_some(options.keep_last).into()),
-            ("options", options.recorded()),
+            ("options", options.recorded(summary_of_transcript)),
         ],
     );
     if options.policy == Policy::Custom {

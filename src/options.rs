@@ -224,8 +224,14 @@ impl Options {
         Ok(())
     }
 
-    /// The options as a replay needs them: what the policy reads, defaults filled in.
-    pub fn recorded(&self) -> Value {
+    /// The summary's text: the option, else the transcript's own. An empty one says nothing and counts as none.
+    pub fn summary_text<'a>(&'a self, of_transcript: Option<&'a str>) -> Option<&'a str> {
+        [self.summary.as_deref(), of_transcript].into_iter().flatten().find(|text| !text.is_empty())
+    }
+
+    /// The options as a replay needs them: what the policy reads, defaults filled in, and the transcript's summary
+    /// as it was.
+    pub fn recorded(&self, summary_of_transcript: Option<&str>) -> Value {
         let mut table = Map::new();
         extend(
             &mut table,
@@ -246,7 +252,7 @@ impl Options {
                 &mut table,
                 [
                     ("keep_last", self.keep_last.into()),
-                    ("summary", self.summary.clone().into()),
+                    ("summary", self.summary_text(summary_of_transcript).into()),
                     ("summary_role", name_of(&SUMMARY_ROLES, self.summary_role)),
                     ("keep_newest_user", self.keep_newest_user.into()),
                 ],

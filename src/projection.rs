@@ -1,5 +1,7 @@
 //! The pipeline: messages, facts, policy, plan, guards, view.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::canonical::{TooDeep, TwinHash};
@@ -129,7 +131,7 @@ pub fn project<N: Node>(
     options: &Options,
     callbacks: Callbacks<'_, N>,
 ) -> Result<View<N>, ProjectionError> {
-    project_facts(transcript, transcript.facts()?, options, callbacks)
+    project_facts(transcript, Cow::Owned(transcript.facts()?), options, callbacks)
 }
 
 /// Projects a transcript whose facts are known already.
@@ -138,12 +140,12 @@ pub fn project<N: Node>(
 /// As [`project`].
 pub fn project_facts<N: Node>(
     transcript: &Transcript<N>,
-    mut facts: Vec<MessageFacts>,
+    mut facts: Cow<'_, [MessageFacts]>,
     options: &Options,
     callbacks: Callbacks<'_, N>,
 ) -> Result<View<N>, ProjectionError> {
     let verdicts = match callbacks.is_error {
-        Some(is_error) => ask_caller(&transcript.messages, &mut facts, is_error)?,
+        Some(is_error) => ask_caller(&transcript.messages, facts.to_mut(), is_error)?,
         None => Vec::new(),
     };
     let exchanges = Exchanges::of(&facts);
@@ -291,7 +293,7 @@ fn finish<N: Node>(
         is_selection: messages.iter().all(|shown| matches!(shown, Shown::Kept { .. })) && is_in_order,
         is_error_verdicts: verdicts,
     };
-    let event = event::projection_event(&report, options);
+    let event = event::projection_event(&report, options, transcript.summary.as_deref());
     Ok(View { messages, report, event })
 }
 

@@ -148,15 +148,16 @@ pub fn content_hash<N: Node>(body: &N) -> String {
 fn mentions<N: Node>(scene: &Scene<'_, N>, window: usize) -> Mentions {
     let mut mentions = Mentions::default();
     for (message, facts) in scene.messages.iter().zip(scene.facts).skip(window) {
-        if let Some(content) = message.field(Key::Content) {
+        let is_result = facts.results.iter().any(|result| result.place == Place::Message);
+        if let Some(content) = message.field(Key::Content).filter(|_| !is_result) {
             text_parts(&content).iter().for_each(|text| mentions.add(text));
             let thoughts = content.items().flatten().filter_map(|block| block.field(Key::Thinking));
             thoughts.for_each(|text| mentions.add(&text));
         }
         let arguments = facts.calls.iter().filter_map(|call| arguments(message, call));
         arguments.for_each(|arguments| mentions.add(&arguments));
-        let bodies = facts.results.iter().filter(|result| result.place != Place::Message);
-        bodies.filter_map(|result| body(message, result)).for_each(|body| mentions.add(&body));
+        let bodies = facts.results.iter().filter_map(|result| body(message, result));
+        bodies.for_each(|body| mentions.add(&body));
     }
     scene.options.root_material.iter().for_each(|(_, value)| mentions.add_with_keys(value));
     mentions

@@ -34,11 +34,7 @@ pub fn plan<N: Node>(scene: &Scene<'_, N>) -> Plan {
     plan
 }
 
-/// An empty summary says nothing and counts as none.
 fn text<N: Node>(scene: &Scene<'_, N>, replaced: usize) -> String {
-    let given = [scene.options.summary.as_deref(), scene.summary];
-    match given.into_iter().flatten().find(|text| !text.is_empty()) {
-        Some(text) => text.to_owned(),
-        None => format!("[{replaced} earlier messages summarized]"),
-    }
+    let given = scene.options.summary_text(scene.summary).map(str::to_owned);
+    given.unwrap_or_else(|| format!("[{replaced} earlier messages summarized]"))
 }

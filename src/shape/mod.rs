@@ -24,8 +24,8 @@ pub fn read<N: Node>(message: &N, index: usize) -> Result<MessageFacts, Projecti
         Role::Assistant => {
             read_tool_calls(message, index, &mut facts)?;
             facts.calls.extend(openai_chat::legacy_call(message));
-            facts.signed = harn::is_signed(message) || openai_chat::is_signed(message);
-            facts.speaks = openai_chat::speaks_outside_content(message);
+            facts.signed |= harn::is_signed(message) || openai_chat::is_signed(message);
+            facts.speaks |= openai_chat::speaks_outside_content(message);
         }
         _ => {}
     }

@@ -1,5 +1,7 @@
 //! A transcript that is read once and projected often.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use wasm_bindgen::prelude::*;
 
@@ -85,7 +87,7 @@ impl TranscriptHandle {
         let functions = CallerFunctions::of(&options)?;
         let Some(exact) = &self.exact else {
             let view = functions.run(&self.live.messages, |callbacks| {
-                project_facts(&self.live, self.facts.clone(), &parsed, callbacks)
+                project_facts(&self.live, Cow::Borrowed(&self.facts), &parsed, callbacks)
             })?;
             return view_to_js(&view);
         };
@@ -96,7 +98,7 @@ impl TranscriptHandle {
         let mut view = functions.run_with(
             |count| list(self.live.messages.iter().take(count).map(|message| Ok(own(message)))),
             |object| self.exact_of(exact, object),
-            |callbacks| project_facts(&transcript, self.facts.clone(), &parsed, callbacks),
+            |callbacks| project_facts(&transcript, Cow::Borrowed(&self.facts), &parsed, callbacks),
         )?;
         if exact.lone_surrogates {
             view.report.lone_surrogate_indices = self.lone_surrogates(&view);
