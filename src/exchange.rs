@@ -138,6 +138,8 @@ struct Pairing {
     by_id: HashMap<String, Vec<usize>>,
     /// The calls since the last assistant turn, by tool name.
     of_turn: HashMap<String, Vec<usize>>,
+    /// For each exchange, whether its call has an id.
+    has_id: Vec<bool>,
     saw_result: bool,
 }
 
@@ -152,6 +154,7 @@ impl Pairing {
     fn add_call(&mut self, call: &Call, spot: Spot) {
         let index = self.list.len();
         self.list.push(Exchange { call: spot, results: Vec::new() });
+        self.has_id.push(call.id.is_some());
         if let Some(id) = &call.id {
             let calls = self.by_id.entry(id.clone()).or_default();
             if calls.last().is_some_and(|last| is_answered(&self.list, *last)) {
@@ -184,9 +187,14 @@ impl Pairing {
         calls.last().copied()
     }
 
-    /// Without an id the order of a parallel batch decides.
+    /// Without an id the order of a parallel batch decides. A call that has an id waits for its own result as long
+    /// as one without is there.
     fn earliest_unanswered(&self, name: &str) -> Option<usize> {
-        self.of_turn.get(name)?.iter().find(|index| !is_answered(&self.list, **index)).copied()
+        let of_name = self.of_turn.get(name)?;
+        let mut unanswered = of_name.iter().copied().filter(|index| !is_answered(&self.list, *index));
+        let first = unanswered.next()?;
+        let has_id = |index: usize| self.has_id.get(index) == Some(&true);
+        std::iter::once(first).chain(unanswered).find(|index| !has_id(*index)).or(Some(first))
     }
 }
 
