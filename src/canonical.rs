@@ -64,7 +64,7 @@ impl Writer {
         let depth = depth.checked_sub(1).ok_or(TooDeep)?;
         match value {
             Patched::Source(node) => self.value(node, depth),
-            Patched::New(value) => self.value(&value, depth),
+            Patched::New(value) => self.value(&N::of_value(value), depth),
             Patched::List(items) => self.list(items.iter(), |writer, item| writer.patched_value(item, depth)),
             Patched::Object { of, with, without } => {
                 self.object(sort_by_name(Patched::fields(of, with, without)), |writer, field| match field {

@@ -105,6 +105,15 @@ impl ProjectionError {
         &self.0.found
     }
 
+    /// The same mistake in a message that a projector returned.
+    #[must_use]
+    pub fn of_projector(mut self) -> Self {
+        self.0.code = ErrorCode::ProjectorResult;
+        self.0.path =
+            self.0.path.strip_prefix("messages").map_or("projector()".to_owned(), |at| format!("projector(){at}"));
+        self
+    }
+
     /// The same mistake with its path below `parent`.
     #[must_use]
     pub fn below(mut self, parent: &str) -> Self {

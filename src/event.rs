@@ -15,7 +15,7 @@ pub const PROJECTION: &str = "transcript.projection";
 const INTERNAL: &str = "internal";
 
 /// The event of a view. Its id is derived from its metadata: a pure function has no clock and no dice.
-pub fn projection_event(report: &Report, options: &Options, summary_of_transcript: Option<&str>) -> Value {
+pub fn projection_event<N: Node>(report: &Report, options: &Options, summary_of_transcript: Option<&str>) -> Value {
     let mut metadata = report.shared_fields();
     extend(
         &mut metadata,
@@ -36,8 +36,9 @@ pub fn projection_event(report: &Report, options: &Options, summary_of_transcrip
     let metadata = Value::Object(metadata);
     let text = || Value::from(report.reason.as_str());
     let block = object([("type", "text".into()), ("text", text()), ("visibility", INTERNAL.into())]);
+    let id = id_of(&N::of_value(&metadata));
     object([
-        ("id", id_of(&metadata).into()),
+        ("id", id.into()),
         ("kind", PROJECTION.into()),
         ("role", "system".into()),
         ("visibility", INTERNAL.into()),
@@ -48,8 +49,8 @@ pub fn projection_event(report: &Report, options: &Options, summary_of_transcrip
 }
 
 /// A UUID of version 8 from the metadata's hash.
-fn id_of(metadata: &Value) -> String {
-    let hash = sha256(canonical_text(&metadata).unwrap_or_default().as_bytes());
+fn id_of<N: Node>(metadata: &N) -> String {
+    let hash = sha256(canonical_text(metadata).unwrap_or_default().as_bytes());
     let hex = hash.trim_start_matches("sha256:");
     let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
     let variant = part(16, 17).chars().next().and_then(|digit| digit.to_digit(16)).unwrap_or_default() & 0b11 | 0b1000;
@@ -73,7 +74,7 @@ pub fn events_by_kind<N: Node>(transcript: &N, kind: &str) -> Result<Vec<N>, Pro
         Kind::Array => {
             let is_wanted =
                 |event: &N| event.field(Key::Kind).is_some_and(|found| found.as_str().as_deref() == Some(kind));
-            Ok(events.items().flatten().filter(is_wanted).collect())
+            Ok((0..events.len()).filter_map(|index| events.own_item(index)).filter(is_wanted).collect())
         }
         found => wrong("transcript.events", "an array of events", found),
     }
@@ -115,8 +116,10 @@ pub fn acp_update<N: Node>(session_id: &str, view: &N) -> Result<Value, Projecti
         ("redactionPointers", "redaction_pointers"),
     ] {
         let value = field(source)?;
-        let says_nothing = value.as_u64() == Some(0) || value.as_array().is_some_and(Vec::is_empty);
-        if !says_nothing {
+        let says_nothing = value.as_f64() == Some(0.0) || value.as_array().is_some_and(Vec::is_empty);
+        // Roots are of interest where they decided something.
+        let is_idle = source == "roots_consulted" && field("redacted_count")?.as_f64() == Some(0.0);
+        if !says_nothing && !is_idle {
             harn.insert(name.to_owned(), value);
         }
     }

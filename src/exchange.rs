@@ -2,6 +2,7 @@
 //! policies, guards, compaction and the validator all ask here.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::facts::{Call, MessageFacts, Role, ToolResult};
 
@@ -26,6 +27,7 @@ pub struct Exchanges<'a> {
     answered: Vec<Vec<Option<usize>>>,
     /// The exchange index of each message's first call.
     first_of_message: Vec<usize>,
+    turns: Vec<Range<usize>>,
     open_turn: usize,
 }
 
@@ -46,7 +48,15 @@ impl<'a> Exchanges<'a> {
             let results = facts.results.iter().enumerate();
             answered.push(results.map(|(position, result)| pairing.add_result(result, (index, position))).collect());
         }
-        Exchanges { messages, list: pairing.list, answered, first_of_message, open_turn: open_turn(messages) }
+        let turns = turns(messages);
+        Exchanges {
+            messages,
+            list: pairing.list,
+            answered,
+            first_of_message,
+            open_turn: open_turn(messages, &turns),
+            turns,
+        }
     }
 
     /// Every exchange.
@@ -105,29 +115,60 @@ impl<'a> Exchanges<'a> {
         (exchange.call.0, last.unwrap_or(exchange.call.0))
     }
 
-    /// Moves a boundary back until it stands between exchanges: no call before it has a result at or after it.
+    /// The turn that a message belongs to: itself, or the run of neighbouring assistant messages that it stands in.
+    /// Providers read such a run as one message (ANT-ROLE-2), and some hosts write one block a message.
+    pub fn turn(&self, index: usize) -> Range<usize> {
+        self.turns.get(index).cloned().unwrap_or(index..index + 1)
+    }
+
+    /// Moves a boundary back until it stands between steps: no call before it has a result at or after it, no turn
+    /// with signatures is cut, and no stray result stands first behind it.
     pub fn boundary_before(&self, boundary: usize) -> usize {
         let mut boundary = boundary;
-        // Newest call first: each step back can only bring earlier calls into question.
-        for exchange in self.list.iter().rev() {
-            let (first, last) = self.span(exchange);
-            if first < boundary && boundary <= last {
-                boundary = first;
+        loop {
+            let before = boundary;
+            // Newest call first: each step back can only bring earlier calls into question.
+            for exchange in self.list.iter().rev() {
+                let (first, last) = self.span(exchange);
+                if first < boundary && boundary <= last {
+                    boundary = first;
+                }
+            }
+            let turn = self.turn(boundary);
+            if self.messages.get(turn.clone()).is_some_and(|turn| turn.iter().any(|facts| facts.signed)) {
+                boundary = turn.start;
+            }
+            let is_result = |facts: &MessageFacts| facts.role == Role::Tool;
+            if boundary > 0 && self.messages.get(boundary).is_some_and(is_result) {
+                boundary -= 1;
+            }
+            if boundary == before {
+                return boundary;
             }
         }
-        boundary
     }
 }
 
-fn open_turn(messages: &[MessageFacts]) -> usize {
-    let Some(last) = messages.iter().rposition(|facts| facts.role == Role::Assistant) else { return messages.len() };
-    if messages.get(last).is_none_or(|facts| facts.calls.is_empty()) {
-        return messages.len();
+/// The turn of each message.
+fn turns(messages: &[MessageFacts]) -> Vec<Range<usize>> {
+    let mut turns = Vec::with_capacity(messages.len());
+    let mut start = 0;
+    while let Some(facts) = messages.get(start) {
+        let rest = messages.get(start..).unwrap_or_default();
+        let run = rest.iter().take_while(|facts| facts.role == Role::Assistant).count();
+        let end = if facts.role == Role::Assistant { start + run } else { start + 1 };
+        turns.resize(end, start..end);
+        start = end;
     }
-    // Some hosts write the parallel calls of one turn as neighbouring messages.
-    let is_same_turn = |facts: &MessageFacts| facts.role == Role::Assistant && !facts.calls.is_empty();
-    let before = messages.get(..last).unwrap_or_default();
-    before.iter().rposition(|facts| !is_same_turn(facts)).map_or(0, |index| index + 1)
+    turns
+}
+
+/// The start of the last assistant turn when it has calls.
+fn open_turn(messages: &[MessageFacts], turns: &[Range<usize>]) -> usize {
+    let last = messages.iter().rposition(|facts| facts.role == Role::Assistant);
+    let turn = last.and_then(|last| turns.get(last).cloned()).unwrap_or_default();
+    let has_calls = messages.get(turn.clone()).is_some_and(|turn| turn.iter().any(|facts| !facts.calls.is_empty()));
+    if has_calls { turn.start } else { messages.len() }
 }
 
 #[derive(Default)]

@@ -105,6 +105,11 @@ impl MessageFacts {
         MessageFacts { role, calls: Vec::new(), results: Vec::new(), signed: false, speaks: false }
     }
 
+    /// Whether a call or a result stands there.
+    pub fn stands_at(&self, place: Place) -> bool {
+        self.calls.iter().any(|call| call.place == place) || self.results.iter().any(|result| result.place == place)
+    }
+
     /// Whether it is a prompt of the system or the developer.
     pub fn is_prompt(&self) -> bool {
         matches!(self.role, Role::System | Role::Developer)
@@ -134,6 +139,39 @@ pub fn text_parts<N: Node>(content: &N) -> Vec<N> {
         Kind::Array => content.items().flatten().filter_map(|part| part_text(&part)).collect(),
         _ => Vec::new(),
     }
+}
+
+/// The texts that a message says, beside its calls, its results and its reasoning.
+pub fn said<N: Node>(message: &N, facts: &MessageFacts) -> Vec<N> {
+    let Some(content) = message.field(Key::Content).filter(|_| !facts.stands_at(Place::Message)) else {
+        return Vec::new();
+    };
+    if content.kind() != Kind::Array {
+        return text_parts(&content);
+    }
+    let mut texts = Vec::new();
+    for index in (0..content.len()).filter(|index| !facts.stands_at(Place::Item(Key::Content, *index))) {
+        let part = content.item(index).filter(|part| !is_reasoning(part));
+        if let Some(text) = part.and_then(|part| part_text(&part)) {
+            texts.push(text);
+        }
+    }
+    texts
+}
+
+/// Every text of a message: what it says, and the texts of its results.
+pub fn texts<N: Node>(message: &N, facts: &MessageFacts) -> Vec<N> {
+    let mut texts = said(message, facts);
+    for result in &facts.results {
+        if let Some(body) = body(message, result) {
+            texts.append(&mut text_parts(&body));
+        }
+    }
+    texts
+}
+
+fn is_reasoning<N: Node>(part: &N) -> bool {
+    matches!(part.field_str(Key::Type).as_deref(), Some("thinking" | "reasoning"))
 }
 
 fn part_text<N: Node>(part: &N) -> Option<N> {

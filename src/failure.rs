@@ -61,16 +61,17 @@ fn says_failure<N: Node>(body: &N) -> bool {
         return body.field(Key::IsError).and_then(|node| as_flag(&node)) == Some(true);
     }
     let parts = text_parts(body);
-    let Some((first, rest)) = parts.split_first() else { return false };
-    let head = first.head(HEAD).unwrap_or_default().to_ascii_lowercase();
+    let heads = parts.iter().map(|part| (part, part.head(HEAD).unwrap_or_default().to_ascii_lowercase()));
+    let Some((first, head)) = heads.into_iter().find(|(_, head)| !head.is_empty()) else { return false };
     FAILED_TEXT.iter().any(|start| head.starts_with(start))
-        || (rest.is_empty() && head.starts_with('{') && is_error_object(first))
+        || (parts.len() == 1 && head.starts_with('{') && is_error_object(first))
 }
 
 /// Whether the whole text is a JSON object that says `is_error: true`; quoting such a thing inside prose is none.
 fn is_error_object<N: Node>(text: &N) -> bool {
     let Some(text) = text.as_str() else { return false };
-    text.contains("is_error")
+    // Most JSON bodies say nothing of errors: they are not parsed.
+    text.as_bytes().windows(8).any(|window| window == b"is_error")
         && serde_json::from_str::<Value>(&text)
             .is_ok_and(|value| (&value).field(Key::IsError).and_then(|node| as_flag(&node)) == Some(true))
 }

@@ -24,7 +24,8 @@ pub fn parse(text: &str) -> Result<Parsed, ProjectionError> {
         let path = format!("line {} column {}", error.line(), error.column());
         // serde_json repeats the position behind its message.
         let message = error.to_string();
-        let what = message.find(" at line ").and_then(|at| message.get(..at)).unwrap_or(&message);
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let what = message.strip_suffix(&place).unwrap_or(&message);
         let found = format!("text that is not ({what})");
         ProjectionError::new(ErrorCode::InvalidJson, path, "JSON", found)
     })?;

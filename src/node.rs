@@ -81,6 +81,7 @@ keys! {
     Metadata = "metadata",
     Name = "name",
     Options = "options",
+    Policy = "policy",
     Reason = "reason",
     ReasoningDetails = "reasoning_details",
     Redacted = "redacted",
@@ -88,6 +89,7 @@ keys! {
     Refusal = "refusal",
     Role = "role",
     Signature = "signature",
+    Source = "source",
     Status = "status",
     Summary = "summary",
     Synthetic = "synthetic",
@@ -105,12 +107,22 @@ keys! {
 
 /// A JSON-like value that can be looked at. Cloning must be cheap: it clones a handle, not the value.
 pub trait Node: Clone {
+    /// The node over a value that the engine made itself. The same type wherever that is possible: what is compiled
+    /// for one node is compiled for both.
+    type Made<'v>: Node;
+    /// A value that the engine made, as a node.
+    fn of_value(value: &Value) -> Self::Made<'_>;
+
     /// What the value is.
     fn kind(&self) -> Kind;
     /// The field `key` of an object; `None` when it is missing, `null` or JavaScript's `undefined`.
     fn field(&self, key: Key) -> Option<Self>;
     /// The item at `index` of an array; `None` when it is missing or `null`.
     fn item(&self, index: usize) -> Option<Self>;
+    /// The same item as the caller made it: in JavaScript, a value can say itself what its JSON is.
+    fn own_item(&self, index: usize) -> Option<Self> {
+        self.item(index)
+    }
     /// The number of items of an array; 0 for everything else.
     fn len(&self) -> usize;
     /// The boolean, if it is one.
@@ -170,6 +182,11 @@ pub trait Node: Clone {
 }
 
 impl Node for &Value {
+    type Made<'v> = &'v Value;
+
+    fn of_value(value: &Value) -> &Value {
+        value
+    }
     fn kind(&self) -> Kind {
         match self {
             Value::Null => Kind::Null,
@@ -235,6 +252,11 @@ pub const MAX_DEPTH: usize = 512;
 /// Copies a node into a `serde_json` value. `None` when it nests deeper than [`MAX_DEPTH`].
 pub fn to_value<N: Node>(node: &N) -> Option<Value> {
     copy(node, MAX_DEPTH)
+}
+
+/// The same, with room for the event that will hold the copy.
+pub fn to_recorded_value<N: Node>(node: &N) -> Option<Value> {
+    copy(node, MAX_DEPTH - 16)
 }
 
 fn copy<N: Node>(node: &N, depth: usize) -> Option<Value> {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::{ErrorCode, ProjectionError};
-use crate::node::{Kind, Node, to_value};
+use crate::node::{Kind, Node, to_recorded_value};
 use crate::policy::Policy;
 use crate::value::extend;
 
@@ -173,7 +173,7 @@ impl Options {
         for (name, value) in table.entries() {
             let path = format!("options.{name}");
             let Some(known) = KNOWN.into_iter().find(|known| **known == *name) else {
-                return Err(unknown(&path, &name));
+                return Err(unknown(&path, &name, &KNOWN));
             };
             if value.kind() == Kind::Null || CALLBACKS.contains(&known) {
                 continue;
@@ -222,6 +222,16 @@ impl Options {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The mistake of giving a function where none is taken; `None` where one is.
+    pub fn mistake_of_function(name: &str) -> Option<ProjectionError> {
+        let path = format!("options.{name}");
+        match KNOWN.into_iter().find(|known| *known == name) {
+            None => Some(unknown(&path, name, &KNOWN)),
+            Some(known) if CALLBACKS.contains(&known) => None,
+            Some(_) => Some(wrong(&path, "a JSON value", "a function")),
+        }
     }
 
     /// The summary's text: the option, else the transcript's own. An empty one says nothing and counts as none.
@@ -298,12 +308,14 @@ struct Window {
     keep_last: Option<usize>,
 }
 
-fn wrong(path: &str, expected: impl Into<String>, found: impl Into<String>) -> ProjectionError {
+/// A mistake in the value of an option.
+pub fn wrong(path: &str, expected: impl Into<String>, found: impl Into<String>) -> ProjectionError {
     ProjectionError::new(ErrorCode::InvalidOption, path, expected, found)
 }
 
-fn unknown(path: &str, name: &str) -> ProjectionError {
-    let nearest = KNOWN.into_iter().min_by_key(|known| distance(known, name)).unwrap_or_default();
+/// An option that is none of the known ones.
+pub fn unknown(path: &str, name: &str, known: &[&str]) -> ProjectionError {
+    let nearest = known.iter().copied().min_by_key(|known| distance(known, name)).unwrap_or_default();
     let expected = format!("a known option (nearest: \"{nearest}\")");
     ProjectionError::new(ErrorCode::UnknownOption, path, expected, "an unknown one")
 }
@@ -327,10 +339,24 @@ fn text<N: Node>(path: &str, value: &N) -> Result<String, ProjectionError> {
 }
 
 fn whole_number<N: Node>(path: &str, value: &N) -> Result<usize, ProjectionError> {
-    let expected = "a whole number, zero or more";
+    number_from(path, value, 0.0, "a whole number, zero or more")
+}
+
+/// What [`positive_number`] expects.
+pub const POSITIVE: &str = "a whole number, one or more";
+
+/// A whole number that is not zero.
+pub fn positive_number<N: Node>(path: &str, value: &N) -> Result<usize, ProjectionError> {
+    number_from(path, value, 1.0, POSITIVE)
+}
+
+fn number_from<N: Node>(path: &str, value: &N, least: f64, expected: &str) -> Result<usize, ProjectionError> {
     let number = value.as_f64().ok_or_else(|| wrong(path, expected, value.kind().in_words()))?;
+    if !number.is_finite() {
+        return Err(wrong(path, expected, "a number that is not finite"));
+    }
     // No transcript has 2^32 messages: more than that is "all of them".
-    if number >= 0.0 && number.fract() == 0.0 {
+    if number >= least && number.fract() == 0.0 {
         Ok(number.min(f64::from(u32::MAX)) as usize)
     } else {
         Err(wrong(path, expected, value.number_text().unwrap_or_default()))
@@ -348,10 +374,7 @@ fn one_of<N: Node, T: Copy>(path: &str, value: &N, choices: &[(&str, T)]) -> Res
 }
 
 fn material<N: Node>(path: &str, value: &N) -> Result<Value, ProjectionError> {
-    if value.kind() == Kind::Function {
-        return Err(wrong(path, "a JSON value", "a function"));
-    }
-    to_value(value).ok_or_else(|| wrong(path, "a JSON value nested at most 512 deep", "a deeper one"))
+    to_recorded_value(value).ok_or_else(|| wrong(path, "a JSON value nested at most 496 deep", "a deeper one"))
 }
 
 /// Whether a barrier was given in name only.

@@ -197,6 +197,7 @@ impl Plan {
                 *fate = Fate::Dropped;
             }
         }
+        resolved.drop_silent_rest(facts, exchanges);
         for replacement in self.replace {
             match resolved.fates.get_mut(replacement.result.0) {
                 Some(Fate::Redacted(replacements)) => replacements.push(replacement),
@@ -331,6 +332,27 @@ impl ResolvedPlan {
         if let Fate::Trimmed(trim) = fate { Some(trim) } else { None }
     }
 
+    /// Where no call of a turn is left, its messages that show nothing go too: reasoning alone is no message.
+    fn drop_silent_rest(&mut self, facts: &[MessageFacts], exchanges: &Exchanges<'_>) {
+        for hidden in 0..self.hidden_calls.len() {
+            let Some(turn) = self.hidden_calls.get(hidden).map(|call| exchanges.turn(call.call_index)) else {
+                continue;
+            };
+            let is_left = |index: &usize| !matches!(self.fates.get(*index), Some(Fate::Dropped));
+            let has_calls = |index: &usize| facts.get(*index).is_some_and(|facts| !facts.calls.is_empty());
+            if turn.clone().filter(is_left).any(|index| has_calls(&index)) {
+                continue;
+            }
+            for index in turn {
+                if facts.get(index).is_some_and(|facts| !facts.speaks)
+                    && let Some(fate) = self.fates.get_mut(index)
+                {
+                    *fate = Fate::Dropped;
+                }
+            }
+        }
+    }
+
     fn where_fate(&self, holds: impl Fn(&Fate) -> bool) -> Vec<usize> {
         let found = self.fates.iter().enumerate().filter(|(_, fate)| holds(fate));
         found.map(|(index, _)| index).collect()
@@ -463,44 +485,74 @@ fn mark<N>(what: &str, policy: &str, details: (&str, Value)) -> (Key, Patched<N>
 /// The message with bodies replaced, in the reference system's form: a mark on each replaced block, and one on the
 /// message that lists the pointers.
 fn redact<N: Node>(message: &N, facts: &MessageFacts, replaced: &[Replacement], policy: &str) -> Patched<N> {
-    let mut with = Vec::new();
     let mut pointers = Vec::new();
-    let mut blocks: Vec<(usize, &Replacement)> = Vec::new();
+    let mut carriers = Vec::new();
+    for Replacement { result: (_, position), text, pointer } in replaced {
+        pointers.push(pointer.to_json());
+        let mark = mark("redacted", policy, ("redaction_pointer", pointer.to_json()));
+        carriers.push((*position, vec![(Key::Content, Patched::New(text.as_str().into())), mark]));
+    }
+    let mark = mark("redacted", policy, ("redaction_pointers", Value::Array(pointers)));
+    with_carriers(message, facts, carriers, vec![mark])
+}
+
+/// The message with other bodies for some of its results and nothing else changed.
+pub fn with_bodies<N: Node>(message: &N, facts: &MessageFacts, bodies: Vec<(usize, String)>) -> Patched<N> {
+    let mut carriers = Vec::new();
+    for (position, text) in bodies {
+        let Some(result) = facts.results.get(position) else { continue };
+        let carrier = result.place.resolve(message);
+        let mut patch = Patched::New(text.into());
+        let mut way = result.body;
+        while let Some((last, before)) = way.split_last() {
+            // What stands around the body is built from the inside out.
+            match carrier.as_ref().and_then(|carrier| carrier.follow(before)).filter(|_| !before.is_empty()) {
+                Some(of) => patch = Patched::Object { of, with: vec![(*last, patch)], without: Vec::new() },
+                None => {
+                    carriers.push((position, vec![(*last, patch)]));
+                    break;
+                }
+            }
+            way = before;
+        }
+    }
+    with_carriers(message, facts, carriers, Vec::new())
+}
+
+/// Fields of an object that are replaced or added.
+type Fields<N> = Vec<(Key, Patched<N>)>;
+
+/// The message with fields of its results' carriers replaced: of the message itself where it is the result, else of
+/// blocks; then with `with` as well.
+fn with_carriers<N: Node>(
+    message: &N,
+    facts: &MessageFacts,
+    carriers: Vec<(usize, Fields<N>)>,
+    mut with: Fields<N>,
+) -> Patched<N> {
     let mut list = Key::Content;
-    for replacement in replaced {
-        match facts.results.get(replacement.result.1).map(|result| result.place) {
+    let mut blocks = Vec::new();
+    for (position, fields) in carriers {
+        match facts.results.get(position).map(|result| result.place) {
             Some(Place::Item(key, index)) => {
                 list = key;
-                blocks.push((index, replacement));
-                pointers.push(replacement.pointer.to_json());
+                blocks.push((index, Some(fields)));
             }
-            _ => return redact_body(message, replacement, policy),
+            _ => return Patched::Object { of: message.clone(), with: fields, without: Vec::new() },
         }
     }
     if let Some(items) = message.field(list) {
         let items = (0..items.len()).map(|index| {
-            let item = items.item(index);
-            match (item, blocks.iter().find(|(replaced, _)| *replaced == index)) {
-                (Some(block), Some((_, replacement))) if block.kind() == Kind::Object => {
-                    redact_body(&block, replacement, policy)
+            let fields = blocks.iter_mut().find(|(changed, _)| *changed == index).and_then(|(_, fields)| fields.take());
+            match (items.item(index), fields) {
+                (Some(block), Some(with)) if block.kind() == Kind::Object => {
+                    Patched::Object { of: block, with, without: Vec::new() }
                 }
                 (Some(block), _) => Patched::Source(block),
                 (None, _) => Patched::New(Value::Null),
             }
         });
-        with.push((list, Patched::List(items.collect())));
+        with.insert(0, (list, Patched::List(items.collect())));
     }
-    with.push(mark("redacted", policy, ("redaction_pointers", Value::Array(pointers))));
     Patched::Object { of: message.clone(), with, without: Vec::new() }
-}
-
-fn redact_body<N: Node>(carrier: &N, replacement: &Replacement, policy: &str) -> Patched<N> {
-    Patched::Object {
-        of: carrier.clone(),
-        with: vec![
-            (Key::Content, Patched::New(replacement.text.as_str().into())),
-            mark("redacted", policy, ("redaction_pointer", replacement.pointer.to_json())),
-        ],
-        without: Vec::new(),
-    }
 }

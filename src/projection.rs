@@ -46,13 +46,20 @@ impl<N: Node> Transcript<N> {
                 list.kind().in_words(),
             ));
         }
-        let messages = list.items().enumerate().map(|(index, message)| {
+        let messages = (0..list.len()).map(|index| (index, list.own_item(index))).map(|(index, message)| {
             let nothing = || {
                 ProjectionError::new(ErrorCode::InvalidMessage, format!("messages[{index}]"), "an object", "nothing")
             };
             message.ok_or_else(nothing)
         });
-        Ok(Transcript { messages: messages.collect::<Result<_, _>>()?, summary: input.field_str(Key::Summary) })
+        let summary = match (input.field_str(Key::Summary), input.field(Key::Summary)) {
+            (None, Some(other)) if input.kind() == Kind::Object => {
+                let found = other.kind().in_words();
+                return Err(ProjectionError::new(ErrorCode::InvalidTranscript, "summary", "a string or null", found));
+            }
+            (summary, _) => summary,
+        };
+        Ok(Transcript { messages: messages.collect::<Result<_, _>>()?, summary })
     }
 
     /// The facts of every message.
@@ -236,11 +243,13 @@ fn refusal<N: Node>(
         Policy::Custom => complement(&unchanged(&draft.messages), facts.len()),
         _ => draft.plan.touched(),
     };
-    let signed = signatures::touched_signature(&touched, facts).or_else(|| {
+    let in_touched = signatures::touched_signature(&touched, facts, exchanges);
+    let behind_change = || {
         let first_change = signatures::first_change(&draft.messages, facts.len());
-        let by_prefix = options.signature_scope == SignatureScope::Prefix;
-        by_prefix.then(|| signatures::invalidated(&draft.messages, first_change, facts).first().copied()).flatten()
-    });
+        signatures::invalidated(&draft.messages, first_change, facts).first().copied()
+    };
+    let by_prefix = options.signature_scope == SignatureScope::Prefix;
+    let signed = in_touched.or_else(|| by_prefix.then(behind_change).flatten());
     signed.map(|index| format!("{} (blocked: signed reasoning at index {index})", options.policy.reason()))
 }
 
@@ -293,7 +302,7 @@ fn finish<N: Node>(
         is_selection: messages.iter().all(|shown| matches!(shown, Shown::Kept { .. })) && is_in_order,
         is_error_verdicts: verdicts,
     };
-    let event = event::projection_event(&report, options, transcript.summary.as_deref());
+    let event = event::projection_event::<N>(&report, options, transcript.summary.as_deref());
     Ok(View { messages, report, event })
 }
 
@@ -376,7 +385,8 @@ fn add_sources<N: Node>(
     Ok(())
 }
 
-fn too_deep(index: usize) -> ProjectionError {
+/// The error of a message that nests too deep.
+pub fn too_deep(index: usize) -> ProjectionError {
     ProjectionError::new(
         ErrorCode::InvalidMessage,
         format!("messages[{index}]"),
@@ -446,13 +456,13 @@ fn shown_facts<N: Node>(index: usize, shown: &Shown<N>) -> Result<MessageFacts, 
 /// The facts of a shown message and the characters that a model reads of it.
 fn read_shown<N: Node>(index: usize, shown: &Shown<N>) -> Result<(MessageFacts, usize), ProjectionError> {
     fn read<N: Node>(index: usize, message: &N) -> Result<(MessageFacts, usize), ProjectionError> {
-        let facts = shape::read(message, index)?;
+        let facts = shape::read(message, index).map_err(ProjectionError::of_projector)?;
         let chars = visible_chars(message, &facts);
         Ok((facts, chars))
     }
     match shown.message() {
         Patched::Source(node) => read(index, &node),
-        message => read(index, &&message.to_value().ok_or_else(|| too_deep(index))?),
+        message => read(index, &N::of_value(&message.to_value().ok_or_else(|| too_deep(index))?)),
     }
 }
 

@@ -57,16 +57,22 @@ pub fn provider_messages<N: Node>(messages: &[N], provider: Option<Provider>) ->
 }
 
 fn without_marks<N: Node>(message: &N, provider: Option<Provider>) -> Option<Patched<N>> {
-    // Marks on blocks come with a mark on their message.
-    let mark = message.field(Key::HarnProjection)?;
+    let mark = message.field(Key::HarnProjection);
+    let is_marked = |block: &N| block.kind() == Kind::Object && block.field(Key::HarnProjection).is_some();
+    let blocks = message.field(Key::Content).filter(|content| content.kind() == Kind::Array);
+    let marks_blocks = blocks.as_ref().is_some_and(|blocks| blocks.items().flatten().any(|block| is_marked(&block)));
+    if mark.is_none() && !marks_blocks {
+        return None;
+    }
     let mut with = Vec::new();
-    let is_summary = mark.field(Key::Synthetic).and_then(|synthetic| synthetic.as_bool()) == Some(true);
+    let synthetic = mark.and_then(|mark| mark.field(Key::Synthetic));
+    let is_summary = synthetic.and_then(|synthetic| synthetic.as_bool()) == Some(true);
     if is_summary && provider.is_some_and(Provider::refuses_system_messages) {
         with.push((Key::Role, Patched::New("user".into())));
     }
-    if let Some(content) = message.field(Key::Content).filter(|content| content.kind() == Kind::Array) {
-        let blocks = content.items().map(|block| match block {
-            Some(block) if block.kind() == Kind::Object && block.field(Key::HarnProjection).is_some() => {
+    if let Some(blocks) = blocks.filter(|_| marks_blocks) {
+        let blocks = blocks.items().map(|block| match block {
+            Some(block) if is_marked(&block) => {
                 Patched::Object { of: block, with: Vec::new(), without: vec![Key::HarnProjection] }
             }
             Some(block) => Patched::Source(block),

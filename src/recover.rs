@@ -1,5 +1,7 @@
 //! The way back: the raw body behind a redaction pointer, and the replay of a recorded projection.
 
+use std::cell::Cell;
+
 use crate::canonical::canonical_text;
 use crate::error::{ErrorCode, ProjectionError};
 use crate::event::PROJECTION;
@@ -65,8 +67,8 @@ pub fn recover_redacted<N: Node, P: Node>(
 
 /// A projection made again from its event.
 pub struct Replay<N> {
-    /// Whether the view is the recorded one.
-    pub matches: bool,
+    /// Whether the view is the recorded one; `None` when nothing speaks against it but no hash was recorded to prove it.
+    pub matches: Option<bool>,
     /// Whether the raw messages are the recorded ones; `None` when no hash was recorded.
     pub source_matches: Option<bool>,
     /// The view.
@@ -88,7 +90,8 @@ pub fn replay<N: Node, E: Node>(
     let record = Record::read(event)?;
     let prefix = Transcript {
         messages: transcript.messages.iter().take(record.source_count).cloned().collect(),
-        summary: transcript.summary.clone(),
+        // What it was is recorded with the options.
+        summary: None,
     };
     let mut by_verdict = |info: &ResultInfo<N>| Ok(record.verdict(info.message_index, info.block_index));
     let is_error: IsError<'_, N> = &mut by_verdict;
@@ -104,7 +107,8 @@ pub fn replay<N: Node, E: Node>(
     let same = |name: &str| now.get("metadata").and_then(|metadata| metadata.get(name)) == then.get(name);
     let source_matches = then.get("source_hash").filter(|hash| hash.is_string()).map(|_| same("source_hash"));
     let compared = ["prefix_hash", "source_count", "kept_indices", "dropped_indices", "provider_safety_blocked"];
-    let matches = compared.into_iter().all(same) && source_matches != Some(false);
+    let is_same = compared.into_iter().all(same) && source_matches != Some(false);
+    let matches = if is_same && source_matches.is_none() { None } else { Some(is_same) };
     Ok(Replay { matches, source_matches, view })
 }
 
@@ -114,6 +118,7 @@ struct Record {
     options: Options,
     source_count: usize,
     verdicts: Vec<Value>,
+    next_verdict: Cell<usize>,
 }
 
 impl Record {
@@ -136,15 +141,18 @@ impl Record {
         let count = metadata.get("source_count").and_then(Value::as_f64);
         let count = count.ok_or_else(|| wrong("event.metadata.source_count", "a number of messages", "nothing"))?;
         let verdicts = metadata.get("is_error_verdicts").and_then(Value::as_array).cloned().unwrap_or_default();
-        Ok(Record { options, source_count: count as usize, verdicts, metadata })
+        Ok(Record { options, source_count: count as usize, verdicts, next_verdict: Cell::new(0), metadata })
     }
 
+    /// What the caller decided of a result. Results are asked about in the order in which they were recorded.
     fn verdict(&self, message_index: usize, block_index: Option<usize>) -> Option<bool> {
         let index = |verdict: &Value, name: &str| verdict.get(name).and_then(Value::as_f64).map(|n| n as usize);
-        let found = self.verdicts.iter().find(|verdict| {
-            index(verdict, "message_index") == Some(message_index) && index(verdict, "block_index") == block_index
-        });
-        found?.get("is_error")?.as_bool()
+        let next = self.verdicts.get(self.next_verdict.get())?;
+        if index(next, "message_index") != Some(message_index) || index(next, "block_index") != block_index {
+            return None;
+        }
+        self.next_verdict.set(self.next_verdict.get() + 1);
+        next.get("is_error")?.as_bool()
     }
 
     /// A custom view that only chose among the source's messages.

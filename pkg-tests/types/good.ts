@@ -3,6 +3,8 @@ import {
   ProjectionError,
   Transcript,
   acpUpdate,
+  estimateMessagesTokensByScript,
+  estimateTokensByScript,
   init,
   providerMessages,
   recoverRedacted,
@@ -198,7 +200,7 @@ const events = transcriptEventsByKind({ events: [] }, 'transcript.projection');
 same<typeof events, ProjectionEvent[]>();
 for (const event of events) {
   const replay = replayProjection(turns, event, { projector: (messages) => messages });
-  replay.matches satisfies boolean;
+  replay.matches satisfies boolean | null;
   replay.view.prefix_hash satisfies string | null;
 }
 for (const pointer of collected.redaction_pointers) {
@@ -207,6 +209,10 @@ for (const pointer of collected.redaction_pointers) {
 }
 const update: AcpSessionNotification = acpUpdate('session-1', summarised);
 update.update._meta.harn.prefixHash satisfies string | null;
+
+// Estimates.
+estimateTokensByScript('text') + estimateMessagesTokensByScript(turns) satisfies number;
+estimateMessagesTokensByScript(request) satisfies number;
 
 // A transcript that is kept.
 export function kept(): void {

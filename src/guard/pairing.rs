@@ -44,12 +44,15 @@ impl Violation {
     }
 }
 
-/// What every provider refuses in a list of messages: results without calls, calls without results before the next
-/// turn is over, messages that are empty.
-pub fn violations(facts: &[MessageFacts]) -> Vec<Violation> {
-    let exchanges = Exchanges::of(facts);
+/// What every provider refuses in a list of messages: an empty list, empty messages, calls without results, results
+/// without calls, results that come twice or not right behind their turn.
+pub fn violations(all: &[MessageFacts]) -> Vec<Violation> {
+    let exchanges = Exchanges::of(all);
     let mut found = Vec::new();
-    for (index, facts) in facts.iter().enumerate() {
+    if all.is_empty() {
+        found.push(violation("empty_list", 0, None, "there is no message".to_owned()));
+    }
+    for (index, facts) in all.iter().enumerate() {
         for exchange in exchanges.of_message(index).iter().filter(|exchange| exchange.results.is_empty()) {
             let Some(call) = exchanges.call(exchange) else { continue };
             let id = call.id.as_deref().unwrap_or("without id");
@@ -57,11 +60,18 @@ pub fn violations(facts: &[MessageFacts]) -> Vec<Violation> {
             found.push(violation("unanswered_call", index, call.place.block(), text));
         }
         for (position, result) in facts.results.iter().enumerate() {
-            if exchanges.answered_by((index, position)).is_none() {
-                let id = result.call_id.as_deref().unwrap_or("without id");
-                let text = format!("tool result {id} answers no call before it");
-                found.push(violation("orphan_result", index, result.place.block(), text));
-            }
+            let id = result.call_id.as_deref().unwrap_or("without id");
+            let (rule, text) = match exchanges.answered_by((index, position)) {
+                None => ("orphan_result", "answers no call before it"),
+                Some(exchange) if exchange.results.first() != Some(&(index, position)) => {
+                    ("repeated_result", "answers a call that has a result")
+                }
+                Some(exchange) if !stands_behind(exchange.call.0, index, &exchanges, all) => {
+                    ("late_result", "does not stand right behind the turn that it answers")
+                }
+                Some(_) => continue,
+            };
+            found.push(violation(rule, index, result.place.block(), format!("tool result {id} {text}")));
         }
         let is_turn = matches!(facts.role, Role::User | Role::Assistant);
         if is_turn && !facts.speaks && facts.calls.is_empty() && facts.results.is_empty() {
@@ -69,6 +79,12 @@ pub fn violations(facts: &[MessageFacts]) -> Vec<Violation> {
         }
     }
     found
+}
+
+/// Whether only results stand between the turn of a call and the message that answers it.
+fn stands_behind(call: usize, result: usize, exchanges: &Exchanges<'_>, facts: &[MessageFacts]) -> bool {
+    let between = facts.get(exchanges.turn(call).end..result).unwrap_or_default();
+    between.iter().all(|facts| !facts.results.is_empty())
 }
 
 fn violation(rule: &'static str, index: usize, block: Option<usize>, message: String) -> Violation {

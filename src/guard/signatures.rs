@@ -1,13 +1,16 @@
 //! Signed and opaque reasoning. Changing a message that holds it makes the provider refuse it; newer Claude models
 //! bind each signature to everything before it as well (provider rules ANT-THK-2, ANT-BIND-1).
 
+use crate::exchange::Exchanges;
 use crate::facts::MessageFacts;
 use crate::node::Node;
 use crate::plan::Shown;
 
-/// The first touched message that itself holds signed reasoning.
-pub fn touched_signature(touched: &[usize], facts: &[MessageFacts]) -> Option<usize> {
-    touched.iter().copied().filter(|index| facts.get(*index).is_some_and(|facts| facts.signed)).min()
+/// The first message with signed reasoning that is touched, or whose turn is: neighbouring assistant messages are one
+/// to the provider.
+pub fn touched_signature(touched: &[usize], facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> Option<usize> {
+    let is_signed = |index: &usize| facts.get(*index).is_some_and(|facts| facts.signed);
+    touched.iter().filter_map(|index| exchanges.turn(*index).find(is_signed)).min()
 }
 
 /// Where in `shown` the view first differs from its source; `None` when it shows the whole source unchanged.

@@ -42,7 +42,7 @@ export function kindOf(value) {
       return KIND.string;
     case 'object':
       if (value === null) return KIND.null;
-      return isList(value) ? KIND.array : KIND.object;
+      return kindOfObject(value);
     case 'number':
     case 'bigint':
       return KIND.number;
@@ -67,7 +67,7 @@ function isList(value) {
 /** A field by the number of its name. */
 export function field(object, key) {
   try {
-    return object[keys[key]];
+    return asJson(object[keys[key]]);
   } catch (error) {
     keep(error);
     return undefined;
@@ -77,7 +77,37 @@ export function field(object, key) {
 /** An item of a list. */
 export function item(list, index) {
   try {
+    return asJson(list[index]);
+  } catch (error) {
+    keep(error);
+    return undefined;
+  }
+}
+
+/** The same, as the caller made it: messages are handed back. */
+export function ownItem(list, index) {
+  try {
     return list[index];
+  } catch (error) {
+    keep(error);
+    return undefined;
+  }
+}
+
+/** What `JSON.stringify` would write in place of a value: dates and their like say so themselves. */
+function asJson(value) {
+  return typeof value === 'object' && value !== null && typeof value.toJSON === 'function' ? value.toJSON() : value;
+}
+
+function kindOfObject(object) {
+  const json = ownJson(object);
+  if (json !== object) return kindOf(json);
+  return isList(object) ? KIND.array : KIND.object;
+}
+
+function ownJson(value) {
+  try {
+    return asJson(value);
   } catch (error) {
     keep(error);
     return undefined;
@@ -104,11 +134,15 @@ const layoutNames = [[]];
 const RECENT_LAYOUTS = 8;
 const recentLayouts = [];
 
-/** The number of an object's layout. */
+// The object whose fields are being told.
+let opened;
+
+/** Opens an object and returns the number of its layout. */
 export function layoutOf(object) {
   let names = [];
   try {
-    names = Object.keys(object);
+    opened = asJson(object);
+    if (typeof opened === 'object' && opened !== null) names = Object.keys(opened);
   } catch (error) {
     keep(error);
   }
@@ -140,10 +174,10 @@ export function namesOf(layout) {
   return layoutNames[layout];
 }
 
-/** The field at a position of a layout; `undefined` for all that JSON cannot hold. */
-export function fieldAt(object, layout, position) {
+/** The field at a position of the opened object's layout; `undefined` for all that JSON cannot hold. */
+export function fieldAt(layout, position) {
   try {
-    const value = object[layoutNames[layout][position]];
+    const value = asJson(opened[layoutNames[layout][position]]);
     return typeof value === 'function' || typeof value === 'symbol' ? undefined : value;
   } catch (error) {
     keep(error);
@@ -162,6 +196,7 @@ const NO_TEXT = -0x80000000;
  * small: then minus the capacity that is enough.
  */
 export function writeText(text, at, capacity) {
+  if (typeof text === 'object') return writeJsonText(text, at, capacity);
   if (typeof text !== 'string') return NO_TEXT;
   const units = text.length;
   if (units * 3 > capacity) return -3 * units;
@@ -176,6 +211,12 @@ export function writeText(text, at, capacity) {
     if (written === units) return units;
   }
   return encoder.encodeInto(text, target.subarray(at, at + capacity)).written;
+}
+
+/** Writes the string that an object says its JSON is: a date. */
+function writeJsonText(object, at, capacity) {
+  const text = ownJson(object);
+  return typeof text === 'string' ? writeText(text, at, capacity) : NO_TEXT;
 }
 
 /** Writes the string that a field holds, by the number of its name. */
@@ -234,6 +275,30 @@ export function isSame(a, b) {
 /** Calls a function of the caller's; what it throws is the caller's too. */
 export function call(callback, argument) {
   return callback(argument);
+}
+
+/** Whether a value has no fields that only its prototype knows: a map or a class instance would read as empty. */
+export function isPlain(value) {
+  if (typeof value === 'symbol') return false;
+  if (typeof value !== 'object' || value === null) return true;
+  try {
+    const prototype = Object.getPrototypeOf(value);
+    return prototype === null || Object.getPrototypeOf(prototype) === null || isList(value);
+  } catch (error) {
+    keep(error);
+    return true;
+  }
+}
+
+/** The names of the fields that hold functions or symbols. */
+export function functionNames(object) {
+  if (typeof object !== 'object' || object === null) return [];
+  try {
+    return Object.keys(object).filter((name) => /function|symbol/.test(typeof object[name]));
+  } catch (error) {
+    keep(error);
+    return [];
+  }
 }
 
 /** Whether a value would have to be awaited. */

@@ -1,14 +1,15 @@
 //! Hides each failed call, with its result, whose tool succeeded later: in a call that the model made after it had
 //! seen the failure. A failure after the last success is the current state of affairs and stays.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+
+use serde_json::Value;
 
 use super::Scene;
-use super::identifiers::identifiers_in;
-use crate::canonical::canonical_text;
+use super::identifiers::Mentions;
 use crate::exchange::Exchange;
 use crate::facts::arguments;
-use crate::node::Node;
+use crate::node::{Node, to_value};
 use crate::options::RepairMatch;
 use crate::plan::Plan;
 
@@ -39,13 +40,14 @@ fn repair_of<'a, N: Node>(
     if seen >= scene.open_turn || !scene.exchanges.has_failed(exchange) {
         return None;
     }
-    let of_tool = successes.by_tool.get(&scene.exchanges.call(exchange)?.name)?;
+    let tool = &scene.exchanges.call(exchange)?.name;
+    let of_tool = successes.by_tool.get(tool).filter(|_| !tool.is_empty())?;
     let target = target_if_asked(scene, exchange);
     let success = |index: &usize| successes.list.get(*index);
     let is_seen = |index: &usize| success(index).is_some_and(|success| success.exchange.call.0 <= seen);
     let later = of_tool.get(of_tool.partition_point(is_seen)..)?;
     later.iter().filter_map(success).find(|success| match (&target, &success.target) {
-        (Some(failed), Some(repaired)) => failed.is_same_as(repaired),
+        (Some(failed), Some(repaired)) => failed.is_same_as::<N>(repaired),
         _ => true,
     })
 }
@@ -74,24 +76,31 @@ fn target_if_asked<N: Node>(scene: &Scene<'_, N>, exchange: &Exchange) -> Option
     (scene.options.repair_match == RepairMatch::Target).then(|| Target::of(scene, exchange))
 }
 
+/// Where a call ran is not what it was about: every call of a shell shares it.
+const PLACES: [&str; 4] = ["cwd", "workdir", "working_directory", "root"];
+
 /// What a call was about.
 struct Target {
-    arguments: Option<String>,
-    identifiers: HashSet<String>,
+    arguments: Value,
+    mentions: Mentions,
 }
 
 impl Target {
     fn of<N: Node>(scene: &Scene<'_, N>, exchange: &Exchange) -> Self {
         let message = scene.messages.get(exchange.call.0);
-        let arguments =
-            message.zip(scene.exchanges.call(exchange)).and_then(|(message, call)| arguments(message, call));
-        Target {
-            identifiers: arguments.as_ref().map(identifiers_in).unwrap_or_default(),
-            arguments: arguments.and_then(|arguments| canonical_text(&arguments).ok()),
+        let node = message.zip(scene.exchanges.call(exchange)).and_then(|(message, call)| arguments(message, call));
+        let text = node.as_ref().and_then(|node| serde_json::from_str(&node.as_str()?).ok());
+        let mut arguments = text.or_else(|| node.as_ref().and_then(to_value)).unwrap_or_default();
+        if let Value::Object(fields) = &mut arguments {
+            PLACES.iter().for_each(|place| drop(fields.remove(*place)));
         }
+        let mut mentions = Mentions::default();
+        mentions.add(&N::of_value(&arguments));
+        Target { arguments, mentions }
     }
 
-    fn is_same_as(&self, other: &Target) -> bool {
-        self.arguments == other.arguments || !self.identifiers.is_disjoint(&other.identifiers)
+    /// Equal arguments, or an identifier of these among those.
+    fn is_same_as<N: Node>(&self, other: &Target) -> bool {
+        self.arguments == other.arguments || other.mentions.name_any_of(&N::of_value(&self.arguments))
     }
 }

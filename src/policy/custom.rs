@@ -96,7 +96,8 @@ fn match_equals<N: Node>(messages: &[Patched<N>], sources: &[N], indices: &mut [
         }
     }
     let mut unclaimed: HashMap<String, Vec<usize>> = HashMap::new();
-    for ((index, source), _) in sources.iter().enumerate().zip(claimed).filter(|(_, is_claimed)| !is_claimed) {
+    // Last first, so that the first is taken first from the end of each list.
+    for ((index, source), _) in sources.iter().enumerate().zip(claimed).rev().filter(|(_, is_claimed)| !is_claimed) {
         if let Some(bytes) = canonical(&Patched::Source(source.clone())) {
             unclaimed.entry(bytes).or_default().push(index);
         }
@@ -104,10 +105,18 @@ fn match_equals<N: Node>(messages: &[Patched<N>], sources: &[N], indices: &mut [
     for (message, index) in messages.iter().zip(indices).filter(|(_, index)| index.is_none()) {
         let Some(equal) = canonical(message).and_then(|bytes| unclaimed.get_mut(&bytes)) else { continue };
         let is_same = |index: &usize| matches!((message, sources.get(*index)), (Patched::Source(node), Some(source)) if node.same(source));
-        let at = equal.iter().position(is_same).unwrap_or(0);
-        *index = (at < equal.len()).then(|| equal.remove(at));
+        // Equal messages are as good as each other: the very object is preferred where it is near.
+        let near = equal.len().saturating_sub(NEAR);
+        let at = equal.get(near..).and_then(|last| last.iter().rposition(is_same));
+        *index = match at {
+            Some(at) => Some(equal.remove(near + at)),
+            None => equal.pop(),
+        };
     }
 }
+
+/// How many equal messages are searched for the very object.
+const NEAR: usize = 32;
 
 fn canonical<N: Node>(message: &Patched<N>) -> Option<String> {
     let mut writer = Writer::default();

@@ -1,14 +1,34 @@
 //! Replaces old tool-result bodies that nothing recent refers to by pointers, in place. Every message stays, with its
 //! ids, names and roles, so that provider replay stays valid. Error results stay: they are repair evidence.
 
+use std::collections::HashMap;
+
+use serde_json::Value;
+
 use super::Scene;
 use super::identifiers::Mentions;
 use crate::canonical::{canonical_text, sha256};
-use crate::facts::{Call, Place, ToolResult, arguments, body, text_parts};
+use crate::facts::{Call, MessageFacts, Place, ToolResult, arguments, body, text_parts};
 use crate::node::{Key, Kind, Node};
 use crate::plan::{Plan, Pointer, Replacement};
 use crate::tokens;
 
+/// Fields of a root that carry it: they name nothing.
+const ROOT_ENVELOPE: [&str; 13] = [
+    "role",
+    "type",
+    "name",
+    "id",
+    "tool_call_id",
+    "tool_use_id",
+    "tool_calls",
+    "function_call",
+    "signature",
+    "data",
+    "thinking_signature",
+    "cache_control",
+    "_harn_projection",
+];
 /// Why a body was replaced.
 const STALE: &str = "stale_tool_result_unreachable";
 const BARRIER_MISSING: &str = "reachability_gc_write_barrier_missing";
@@ -28,12 +48,39 @@ pub fn plan<N: Node>(scene: &Scene<'_, N>) -> Plan {
         return plan;
     }
     let mentions = mentions(scene, window);
+    let is_kept = reachable(&candidates, &mentions, old_results(scene, window));
     plan.replace = candidates
-        .into_iter()
-        .filter(|candidate| !candidate.is_reachable(&mentions))
-        .map(|candidate| candidate.replacement(scene.options.policy.name()))
+        .iter()
+        .zip(is_kept)
+        .filter(|(_, is_kept)| !is_kept)
+        .map(|(candidate, _)| candidate.replacement(scene.options.policy.name()))
         .collect();
     plan
+}
+
+/// Which candidates recent material refers to.
+fn reachable<N: Node>(candidates: &[Candidate<'_, N>], mentions: &Mentions, old_results: usize) -> Vec<bool> {
+    let mut holders: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut is_kept = Vec::with_capacity(candidates.len());
+    for (index, candidate) in candidates.iter().enumerate() {
+        let mut symbols = Vec::new();
+        is_kept.push(candidate.is_named(mentions) || candidate.is_named_in_body(mentions, &mut symbols));
+        symbols.into_iter().for_each(|symbol| holders.entry(symbol).or_default().push(index));
+    }
+    // A symbol that many old results share is vocabulary and names none of them: code always shares `is_some` with code.
+    let most = (old_results / 10).max(2);
+    for index in holders.values().filter(|holders| holders.len() <= most).flatten() {
+        if let Some(is_kept) = is_kept.get_mut(*index) {
+            *is_kept = true;
+        }
+    }
+    is_kept
+}
+
+/// How many results stand before the window, those that a projection has replaced among them: projecting a projection
+/// must decide alike.
+fn old_results<N: Node>(scene: &Scene<'_, N>, window: usize) -> usize {
+    scene.facts.iter().take(window).map(|facts| facts.results.len()).sum()
 }
 
 fn roots_consulted<N: Node>(scene: &Scene<'_, N>) -> Vec<String> {
@@ -82,8 +129,8 @@ fn candidates<'a, N: Node>(scene: &Scene<'a, N>, window: usize) -> Vec<Candidate
 }
 
 impl<N: Node> Candidate<'_, N> {
-    /// Whether recent material names this result's path, symbol, object id or call metadata.
-    fn is_reachable(&self, mentions: &Mentions) -> bool {
+    /// Whether recent material names what the call was about, or what the result says of itself.
+    fn is_named(&self, mentions: &Mentions) -> bool {
         let in_arguments = || {
             let arguments = self.call.and_then(|(call, message)| arguments(message, call));
             arguments.is_some_and(|arguments| mentions.name_any_of(&arguments))
@@ -93,7 +140,13 @@ impl<N: Node> Candidate<'_, N> {
             let mut metadata = entries.iter().filter(|(name, _)| !ENVELOPE.contains(&&**name));
             metadata.any(|(name, value)| mentions.name_field(name, value))
         };
-        in_arguments() || in_metadata() || self.texts().iter().any(|text| mentions.name_any_of(text))
+        in_arguments() || in_metadata()
+    }
+
+    /// Whether recent material names a path, an object id or a reference in the body. Symbols that it mentions are
+    /// added to `symbols`.
+    fn is_named_in_body(&self, mentions: &Mentions, symbols: &mut Vec<String>) -> bool {
+        self.texts().iter().any(|text| mentions.name_surely(text, symbols))
     }
 
     /// What of the body can name something: its text parts, or all of it when it is an object.
@@ -148,17 +201,56 @@ pub fn content_hash<N: Node>(body: &N) -> String {
 fn mentions<N: Node>(scene: &Scene<'_, N>, window: usize) -> Mentions {
     let mut mentions = Mentions::default();
     for (message, facts) in scene.messages.iter().zip(scene.facts).skip(window) {
-        let is_result = facts.results.iter().any(|result| result.place == Place::Message);
-        if let Some(content) = message.field(Key::Content).filter(|_| !is_result) {
-            text_parts(&content).iter().for_each(|text| mentions.add(text));
-            let thoughts = content.items().flatten().filter_map(|block| block.field(Key::Thinking));
-            thoughts.for_each(|text| mentions.add(&text));
-        }
         let arguments = facts.calls.iter().filter_map(|call| arguments(message, call));
         arguments.for_each(|arguments| mentions.add(&arguments));
         let bodies = facts.results.iter().filter_map(|result| body(message, result));
         bodies.for_each(|body| mentions.add(&body));
+        if !facts.stands_at(Place::Message) {
+            add_rest(&mut mentions, message, facts);
+        }
     }
-    scene.options.root_material.iter().for_each(|(_, value)| mentions.add_with_keys(value));
+    for (_, material) in &scene.options.root_material {
+        mentions.add(&N::of_value(material));
+        // Its field names are data too.
+        mentions.add(&N::of_value(&keys_of(material)));
+    }
     mentions
+}
+
+/// Notes what a message holds beside its calls and results: text, reasoning, documents.
+fn add_rest<N: Node>(mentions: &mut Mentions, message: &N, facts: &MessageFacts) {
+    for (name, value) in message.entries().iter().filter(|(name, _)| !ROOT_ENVELOPE.contains(&&**name)) {
+        if &**name != Key::Content.as_str() || value.kind() != Kind::Array {
+            mentions.add(value);
+            continue;
+        }
+        let blocks = value.items().enumerate().filter(|(index, _)| !facts.stands_at(Place::Item(Key::Content, *index)));
+        for block in blocks.filter_map(|(_, block)| block) {
+            if block.kind() == Kind::Object {
+                let is_image = block.field_str(Key::Type).is_some_and(|kind| kind.starts_with("image"));
+                let fields = block.entries();
+                let fields = fields.iter().filter(|(name, _)| !is_image && !ROOT_ENVELOPE.contains(&&**name));
+                fields.for_each(|(_, value)| mentions.add(value));
+            } else {
+                mentions.add(&block);
+            }
+        }
+    }
+}
+
+/// Every field name of a value.
+fn keys_of(value: &Value) -> Value {
+    let mut keys = Vec::new();
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        match value {
+            Value::Object(fields) => {
+                keys.extend(fields.keys().map(|key| Value::from(key.as_str())));
+                left.extend(fields.values());
+            }
+            Value::Array(items) => left.extend(items),
+            _ => {}
+        }
+    }
+    Value::Array(keys)
 }

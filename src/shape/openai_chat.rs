@@ -45,9 +45,15 @@ pub fn result<N: Node>(message: &N, index: usize) -> Result<ToolResult, Projecti
         failed: is_failure(message, body.as_ref()),
         refused: false,
         body: &[Key::Content],
-        replaceable: true,
+        replaceable: body.as_ref().is_none_or(is_plain),
         redacted: is_redacted(message),
     })
+}
+
+/// Whether a body is text or a list of text and media. A list that holds results of its own is of another shape.
+fn is_plain<N: Node>(body: &N) -> bool {
+    let is_result = |part: N| part.field_str(Key::Type).is_some_and(|kind| kind.starts_with("tool"));
+    body.kind() != Kind::Array || !body.items().flatten().any(is_result)
 }
 
 /// Gemini's signature in OpenAI's clothes, on a message or on a call: `extra_content.google.thought_signature`;

@@ -4,7 +4,7 @@ use serde_json::Value;
 use wasm_bindgen::JsValue;
 
 use crate::canonical::canonical_text;
-use crate::error::ProjectionError;
+use crate::error::{ErrorCode, ProjectionError};
 use crate::node::{Kind, Node};
 use crate::options::Options;
 use crate::patched::{Field, Patched};
@@ -28,7 +28,9 @@ pub fn js_error(error: ProjectionError) -> JsValue {
 
 /// A JSON value as a JavaScript value.
 pub fn json_to_js(value: &Value) -> Result<JsValue, JsValue> {
-    host::parse_json(&canonical_text(&value).unwrap_or_default())
+    let text = canonical_text(&JsNode::Parsed(value))
+        .map_err(|_| JsValue::from("the engine made a value that nests too deep"))?;
+    host::parse_json(&text)
 }
 
 /// A plain object of these fields.
@@ -45,6 +47,15 @@ pub fn list(values: impl IntoIterator<Item = Result<JsValue, JsValue>>) -> Resul
         host::push(&list, &value?);
     }
     Ok(list)
+}
+
+/// Messages, some of them changed; the others are the caller's own.
+pub fn changed_list<'a>(
+    messages: &[JsNode<'a>],
+    changes: Vec<Option<Patched<JsNode<'a>>>>,
+) -> Result<JsValue, JsValue> {
+    let shown = messages.iter().zip(changes);
+    list(shown.map(|(message, changed)| changed.map_or_else(|| node_to_js(message), |changed| patched_to_js(&changed))))
 }
 
 /// A view as a plain object; its kept messages are the caller's own.
@@ -98,8 +109,21 @@ pub fn patched_to_js(value: &Patched<JsNode<'_>>) -> Result<JsValue, JsValue> {
 
 /// Options as the caller gave them; nothing is no options.
 pub fn options_of(options: &JsValue) -> Result<Options, JsValue> {
-    let given = (!options.is_undefined()).then(|| JsNode::Live(options.clone()));
-    Options::parse(given.as_ref()).map_err(js_error)
+    if options.is_undefined() {
+        return Ok(Options::default());
+    }
+    if !host::is_plain(options) {
+        let expected = "a plain object or the name of a policy";
+        let error = ProjectionError::new(ErrorCode::InvalidOption, "options", expected, "another kind of value");
+        return Err(js_error(error));
+    }
+    // JSON has no functions, so the table below does not show them.
+    for name in items(&host::function_names(options)) {
+        if let Some(error) = name.as_string().and_then(|name| Options::mistake_of_function(&name)) {
+            return Err(js_error(error));
+        }
+    }
+    Options::parse(Some(&JsNode::Live(options.clone()))).map_err(js_error)
 }
 
 /// A transcript object or an array of messages.
@@ -109,7 +133,7 @@ pub fn transcript_of<'a>(input: JsValue) -> Result<Transcript<JsNode<'a>>, JsVal
 
 /// The items of a list; `undefined` for missing ones.
 pub fn items(list: &JsValue) -> Vec<JsValue> {
-    (0..host::length_of(list)).map(|index| host::item(list, index).unwrap_or(JsValue::UNDEFINED)).collect()
+    (0..host::length_of(list)).map(|index| host::own_item(list, index).unwrap_or(JsValue::UNDEFINED)).collect()
 }
 
 /// Whether a value is a list.

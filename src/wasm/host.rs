@@ -9,6 +9,8 @@ extern "C" {
     pub fn kind_of(value: &JsValue) -> u8;
     pub fn field(object: &JsValue, key: usize) -> Option<JsValue>;
     pub fn item(list: &JsValue, index: usize) -> Option<JsValue>;
+    #[wasm_bindgen(js_name = ownItem)]
+    pub fn own_item(list: &JsValue, index: usize) -> Option<JsValue>;
     #[wasm_bindgen(js_name = lengthOf)]
     pub fn length_of(list: &JsValue) -> usize;
     #[wasm_bindgen(js_name = layoutOf)]
@@ -16,7 +18,7 @@ extern "C" {
     #[wasm_bindgen(js_name = namesOf)]
     pub fn names_of(layout: usize) -> JsValue;
     #[wasm_bindgen(js_name = fieldAt)]
-    pub fn field_at(object: &JsValue, layout: usize, position: usize) -> JsValue;
+    pub fn field_at(layout: usize, position: usize) -> JsValue;
     #[wasm_bindgen(js_name = writeText)]
     pub fn write_text(text: &JsValue, at: *mut u8, capacity: usize) -> isize;
     #[wasm_bindgen(js_name = writeField)]
@@ -41,6 +43,10 @@ extern "C" {
 
     #[wasm_bindgen(catch)]
     pub fn call(callback: &JsValue, argument: &JsValue) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(js_name = functionNames)]
+    pub fn function_names(object: &JsValue) -> JsValue;
+    #[wasm_bindgen(js_name = isPlain)]
+    pub fn is_plain(value: &JsValue) -> bool;
     #[wasm_bindgen(js_name = isPromise, catch)]
     pub fn is_promise(value: &JsValue) -> Result<bool, JsValue>;
     #[wasm_bindgen(js_name = namedField, catch)]

@@ -116,6 +116,12 @@ fn live_kind(value: &JsValue) -> Option<Kind> {
 }
 
 impl Node for JsNode<'_> {
+    type Made<'v> = JsNode<'v>;
+
+    fn of_value(value: &Value) -> JsNode<'_> {
+        JsNode::Parsed(value)
+    }
+
     fn kind(&self) -> Kind {
         match self {
             JsNode::Live(value) => live_kind(value).unwrap_or(Kind::Null),
@@ -134,6 +140,13 @@ impl Node for JsNode<'_> {
         match self {
             JsNode::Live(value) => host::item(value, index).map(JsNode::Live),
             JsNode::Parsed(value) => value.item(index).map(JsNode::Parsed),
+        }
+    }
+
+    fn own_item(&self, index: usize) -> Option<Self> {
+        match self {
+            JsNode::Live(value) => host::own_item(value, index).map(JsNode::Live),
+            JsNode::Parsed(_) => self.item(index),
         }
     }
 
@@ -250,7 +263,7 @@ fn live_entries<'a>(value: &JsValue, sorted: bool) -> Vec<(Rc<str>, JsNode<'a>)>
     let mut entries = Vec::with_capacity(layout.names.len());
     for position in 0..layout.names.len() {
         let position = if sorted { layout.sorted.get(position).copied().unwrap_or_default() } else { position };
-        let field = host::field_at(value, number, position);
+        let field = host::field_at(number, position);
         // `undefined` stands for all that JSON cannot hold.
         if let Some(name) = layout.names.get(position).filter(|_| !field.is_undefined()) {
             entries.push((name.clone(), JsNode::Live(field)));

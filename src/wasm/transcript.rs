@@ -1,6 +1,7 @@
 //! A transcript that is read once and projected often.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use serde_json::Value;
 use wasm_bindgen::prelude::*;
@@ -12,7 +13,7 @@ use crate::json::parse;
 use crate::node::{Key, Node, to_value};
 use crate::patched::Patched;
 use crate::plan::Shown;
-use crate::projection::{Transcript, View, project_facts, read_facts};
+use crate::projection::{Transcript, View, project_facts, read_facts, too_deep};
 
 use super::callbacks::CallerFunctions;
 use super::convert::{
@@ -74,7 +75,12 @@ impl TranscriptHandle {
         let added: Vec<JsNode<'static>> = items(&messages).into_iter().map(JsNode::Live).collect();
         let facts = read_facts(&added, self.facts.len()).map_err(js_error)?;
         if let Some(exact) = &mut self.exact {
-            exact.messages.extend(added.iter().map(|message| to_value(message).unwrap_or(Value::Null)));
+            let values = added.iter().enumerate().map(|(index, message)| {
+                let error = || too_deep(exact.messages.len() + index);
+                to_value(message).ok_or_else(error)
+            });
+            let values: Vec<Value> = values.collect::<Result<_, _>>().map_err(js_error)?;
+            exact.messages.extend(values);
         }
         self.live.messages.extend(added);
         self.facts.extend(facts);
@@ -95,9 +101,11 @@ impl TranscriptHandle {
             messages: exact.messages.iter().map(JsNode::Parsed).collect(),
             summary: self.live.summary.clone(),
         };
+        // Projectors mostly filter: the search goes on where the last message was found.
+        let next = Cell::new(0);
         let mut view = functions.run_with(
             |count| list(self.live.messages.iter().take(count).map(|message| Ok(own(message)))),
-            |object| self.exact_of(exact, object),
+            |object| self.exact_of(exact, object, &next),
             |callbacks| project_facts(&transcript, Cow::Borrowed(&self.facts), &parsed, callbacks),
         )?;
         if exact.lone_surrogates {
@@ -124,9 +132,12 @@ impl TranscriptHandle {
 
 impl TranscriptHandle {
     /// The exact value of a message that a projector returned, if it is one of the transcript's own objects.
-    fn exact_of<'a>(&self, exact: &'a Exact, object: JsValue) -> Patched<JsNode<'a>> {
+    fn exact_of<'a>(&self, exact: &'a Exact, object: JsValue, next: &Cell<usize>) -> Patched<JsNode<'a>> {
         let returned = JsNode::Live(object.clone());
-        let index = self.live.messages.iter().position(|message| message.same(&returned));
+        let all = &self.live.messages;
+        let order = (next.get()..all.len()).chain(0..next.get());
+        let index = order.into_iter().find(|index| all.get(*index).is_some_and(|message| message.same(&returned)));
+        next.set(index.map_or(next.get(), |index| index + 1));
         let value = index.and_then(|index| exact.messages.get(index));
         Patched::Source(value.map_or(JsNode::Live(object), JsNode::Parsed))
     }

@@ -2,6 +2,9 @@
 
 #![allow(dead_code)]
 
+pub mod requests;
+pub mod talk;
+
 use std::path::Path;
 
 use serde_json::{Value, json};

@@ -103,6 +103,9 @@ function readLine(line, number) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new InputError('is no message: a message is an object', number);
   }
+  if (value.role === undefined && typeof value.type === 'string' && typeof value.message === 'object') {
+    throw new InputError('is a line of a session file, not a message: give the messages alone', number);
+  }
   if (Array.isArray(value.messages) && value.role === undefined) {
     throw new InputError('holds a whole conversation, not a message: give one conversation at a time', number);
   }

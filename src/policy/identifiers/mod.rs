@@ -23,9 +23,11 @@ use tokens::{Token, Which, visit_tokens};
 #[derive(Default)]
 pub struct Mentions {
     words: HashSet<String>,
+    /// Last components of paths; those of paths that are nothing else; and paths by their last two components.
+    names: HashSet<String>,
+    bare_names: HashSet<String>,
+    by_end: HashMap<String, Vec<usize>>,
     paths: Vec<Path>,
-    /// The paths with each last component.
-    by_name: HashMap<String, Vec<usize>>,
     filter: Filter,
 }
 
@@ -40,20 +42,6 @@ impl Mentions {
         });
     }
 
-    /// Notes every string and every field name of material that the caller gave: its field names are data too.
-    pub fn add_with_keys(&mut self, value: &Value) {
-        self.add(&value);
-        if let Value::Object(fields) = value {
-            fields.keys().for_each(|key| self.add_text(key));
-        }
-        let inner: Box<dyn Iterator<Item = &Value>> = match value {
-            Value::Object(fields) => Box::new(fields.values()),
-            Value::Array(items) => Box::new(items.iter()),
-            _ => Box::new(std::iter::empty()),
-        };
-        inner.filter(|value| value.is_object() || value.is_array()).for_each(|value| self.add_with_keys(value));
-    }
-
     fn add_text(&mut self, text: &str) {
         if text.len() <= LONGEST_NAME {
             self.add_name(text.trim());
@@ -61,6 +49,14 @@ impl Mentions {
         for quoted in quoted_names(text) {
             self.add_name(quoted);
         }
+        self.add_tokens(text);
+        // JSON inside a log or a shell argument has its line breaks escaped.
+        if text.as_bytes().contains(&b'\\') {
+            self.add_tokens(&without_escapes(text));
+        }
+    }
+
+    fn add_tokens(&mut self, text: &str) {
         visit_tokens(text, Which::All, &mut |token| {
             self.add_name(token.text);
             if Path::sure(token.text).is_none() {
@@ -72,14 +68,29 @@ impl Mentions {
 
     fn add_name(&mut self, name: &str) {
         self.add_word(name);
-        if name.contains(['/', '\\', '.'])
-            && let Some(path) = Path::parse(name)
-        {
-            self.filter.add(path.last());
-            let of_name = self.by_name.entry(path.last().to_owned()).or_default();
-            if of_name.iter().all(|index| self.paths.get(*index) != Some(&path)) {
-                of_name.push(self.paths.len());
-                self.paths.push(path);
+        let path = Path::sure(name).or_else(|| Path::parse(name).filter(|_| name.contains(['/', '\\', '.'])));
+        if let Some(path) = path {
+            // `git diff` writes `a/src/x.rs` and `b/src/x.rs`.
+            if let Some(path) = path.without_diff_side() {
+                self.add_path(path);
+            }
+            self.add_path(path);
+        }
+    }
+
+    fn add_path(&mut self, path: Path) {
+        self.filter.add(path.last());
+        self.names.insert(path.last().to_owned());
+        match path.end() {
+            None => {
+                self.bare_names.insert(path.last().to_owned());
+            }
+            Some(end) => {
+                let same_end = self.by_end.entry(end).or_default();
+                if same_end.iter().all(|index| self.paths.get(*index) != Some(&path)) {
+                    same_end.push(self.paths.len());
+                    self.paths.push(path);
+                }
             }
         }
     }
@@ -93,48 +104,70 @@ impl Mentions {
 
     /// Whether any identifier of the value is among what is mentioned.
     pub fn name_any_of<N: Node>(&self, value: &N) -> bool {
-        self.name_in(value, None)
+        self.name_field("", value)
     }
 
-    /// Whether the value of this field is among what is mentioned, when the field is a reference field.
-    pub fn name_field<N: Node>(&self, key: &str, value: &N) -> bool {
-        self.name_in(value, Some(key))
+    /// The same of a value that a field holds: all of it is an identifier when that is a reference field.
+    pub fn name_field<N: Node>(&self, field: &str, value: &N) -> bool {
+        !self.visit_mentioned(value, field, &mut |_| false)
     }
 
-    fn name_in<N: Node>(&self, value: &N, key: Option<&str>) -> bool {
+    /// Whether a path, an object id or a reference of the value is among what is mentioned. Mentioned symbols, which
+    /// say less, are added to `symbols`.
+    pub fn name_surely<N: Node>(&self, value: &N, symbols: &mut Vec<String>) -> bool {
+        !self.visit_mentioned(value, "", &mut |identifier| {
+            if let Identifier::Symbol(symbol) = identifier
+                && !symbols.iter().any(|known| known == symbol)
+            {
+                symbols.push((*symbol).to_owned());
+            }
+            matches!(identifier, Identifier::Symbol(_))
+        })
+    }
+
+    /// Visits the identifiers of a value that are mentioned until `visitor` says stop.
+    fn visit_mentioned<N: Node>(
+        &self,
+        value: &N,
+        field: &str,
+        visitor: &mut dyn FnMut(&Identifier<'_>) -> bool,
+    ) -> bool {
         let is_wanted = |token: &Token<'_>| self.filter.may_hold(token.text);
-        !visit(value, key, &mut |leaf| visit_identifiers(&leaf, &is_wanted, &mut |identifier| !self.name(&identifier)))
+        visit(value, Some(field), &mut |leaf| {
+            visit_identifiers(&leaf, &is_wanted, &mut |identifier| !self.name(&identifier) || visitor(&identifier))
+        })
     }
 
     fn name(&self, identifier: &Identifier<'_>) -> bool {
         match identifier {
-            Identifier::Word(word) => self.words.contains(same_case(word).as_ref()),
-            Identifier::Path(path) => {
-                let of_name = self.by_name.get(path.last());
-                let mut of_name = of_name.into_iter().flatten().filter_map(|index| self.paths.get(*index));
-                of_name.any(|mentioned| mentioned.names(path))
-            }
+            Identifier::Word(word) | Identifier::Symbol(word) => self.words.contains(same_case(word).as_ref()),
+            Identifier::Path(path) => match path.end() {
+                None => self.names.contains(path.last()),
+                Some(end) => {
+                    let same_end = self.by_end.get(&end).into_iter().flatten();
+                    self.bare_names.contains(path.last())
+                        || same_end.filter_map(|at| self.paths.get(*at)).any(|mentioned| mentioned.names(path))
+                }
+            },
         }
     }
 }
 
-/// The identifiers of a value in one spelling each, to compare two values.
-pub fn identifiers_in<N: Node>(value: &N) -> HashSet<String> {
-    let mut found = HashSet::new();
-    visit(value, None, &mut |leaf| {
-        visit_identifiers(&leaf, &|_| true, &mut |identifier| {
-            found.insert(match identifier {
-                Identifier::Word(word) => same_case(word).into_owned(),
-                Identifier::Path(path) => path.spelled(),
-            });
-            true
-        })
-    });
-    found
+/// The text with blanks for `\n`, `\r` and `\t`.
+fn without_escapes(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let is_escape = c == '\\' && chars.next_if(|next| matches!(next, 'n' | 'r' | 't')).is_some();
+        plain.push(if is_escape { ' ' } else { c });
+    }
+    plain
 }
 
 enum Identifier<'a> {
+    /// An object id, a URL, the value of a reference field.
     Word(&'a str),
+    Symbol(&'a str),
     Path(Path),
 }
 
@@ -180,7 +213,7 @@ fn visit_token(token: Token<'_>, visitor: &mut dyn FnMut(Identifier<'_>) -> bool
         visitor(Identifier::Word(token.text))
     } else {
         token.is_field_name
-            || symbols(token.text).filter(|run| is_symbol(run)).all(|symbol| visitor(Identifier::Word(symbol)))
+            || symbols(token.text).filter(|run| is_symbol(run)).all(|symbol| visitor(Identifier::Symbol(symbol)))
     }
 }
 
@@ -199,7 +232,7 @@ fn visit_to<N: Node>(value: &N, key: Option<&str>, visitor: &mut dyn FnMut(Leaf<
     match value.kind() {
         Kind::String => {
             let goes_on = value.with_str(|text| match embedded_json(text) {
-                Some(json) => visit_to(&&json, key, visitor, depth),
+                Some(json) => visit_to(&N::of_value(&json), key, visitor, depth),
                 None => visitor(Leaf::Value(text, is_reference)),
             });
             goes_on.unwrap_or(true)

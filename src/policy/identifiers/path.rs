@@ -16,6 +16,7 @@ impl Path {
             return None;
         }
         let text = text.replace('\\', "/");
+        let text = if text.starts_with("file://") { with_blanks(&text) } else { text };
         let local =
             text.strip_prefix("file://").map(|rest| rest.find('/').and_then(|at| rest.get(at..)).unwrap_or(rest));
         let text = without_position(local.unwrap_or(&text));
@@ -45,10 +46,16 @@ impl Path {
     pub fn sure(token: &str) -> Option<Path> {
         let separators = token.bytes().filter(|byte| matches!(byte, b'/' | b'\\')).count();
         let is_file_url = token.starts_with("file://");
+        if separators == 0 && BARE_NAMES.contains(&token) {
+            return Path::parse(token);
+        }
         if (separators == 0 && !token.contains('.')) || (token.starts_with("//")) || (is_url(token) && !is_file_url) {
             return None;
         }
         let path = Path::parse(token)?;
+        if !path.last().contains(|c: char| c.is_ascii_alphabetic() || !c.is_ascii()) {
+            return None;
+        }
         let (stem, extension) = path.last().rsplit_once('.').unwrap_or((path.last(), ""));
         let starts = extension.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
         let has_extension =
@@ -63,9 +70,23 @@ impl Path {
         is_sure.then_some(path)
     }
 
-    /// The path in one spelling.
-    pub fn spelled(&self) -> String {
-        self.components.join("/")
+    /// The last two components of a path that has more than a bare name: what other spellings share with it.
+    pub fn end(&self) -> Option<String> {
+        match self.components.as_slice() {
+            [.., parent, name] => Some(format!("{parent}/{name}")),
+            [name] if self.is_absolute => Some(format!("/{name}")),
+            _ => None,
+        }
+    }
+
+    /// The path without the side that `git diff` puts in front.
+    pub fn without_diff_side(&self) -> Option<Path> {
+        match self.components.split_first() {
+            Some((side, rest)) if !self.is_absolute && !rest.is_empty() && (side == "a" || side == "b") => {
+                Some(Path { is_absolute: false, components: rest.to_vec() })
+            }
+            _ => None,
+        }
     }
 
     /// The last component.
@@ -84,6 +105,25 @@ impl Path {
     }
 }
 
+/// A file URL's `%20` as blanks.
+fn with_blanks(url: &str) -> String {
+    let mut parts = url.split('%');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.strip_prefix("20") {
+            Some(rest) => {
+                text.push(' ');
+                text.push_str(rest);
+            }
+            None => {
+                text.push('%');
+                text.push_str(part);
+            }
+        }
+    }
+    text
+}
+
 fn has_drive(text: &str) -> bool {
     matches!(text.as_bytes(), [letter, b':', b'/', ..] if letter.is_ascii_alphabetic())
 }
@@ -95,6 +135,20 @@ fn without_position(text: &str) -> &str {
     let is_mark = |at: &usize| matches!(text.as_bytes().get(*at..), Some([b':', ..] | [b'#', b'L', ..]));
     (start..text.len()).find(is_mark).filter(|at| *at > 0).and_then(|at| text.get(..at)).unwrap_or(text)
 }
+
+/// Files that have no extension.
+const BARE_NAMES: [&str; 10] = [
+    "Brewfile",
+    "CODEOWNERS",
+    "Dockerfile",
+    "Gemfile",
+    "Jenkinsfile",
+    "Justfile",
+    "LICENSE",
+    "Makefile",
+    "Procfile",
+    "Rakefile",
+];
 
 /// Extensions that make a bare name a file's.
 const FILE_EXTENSIONS: [&str; 87] = [

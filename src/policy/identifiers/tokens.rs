@@ -37,6 +37,11 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
+/// Arrows, quotes, dashes, boxes and the punctuation of scripts that are not ASCII.
+fn is_foreign_punctuation(c: char) -> bool {
+    matches!(c, '\u{A0}'..='\u{BF}' | '\u{2000}'..='\u{2BFF}' | '\u{3000}'..='\u{303F}' | '\u{FF00}'..='\u{FF0F}')
+}
+
 fn class(byte: u8) -> u8 {
     CLASSES.get(usize::from(byte)).copied().unwrap_or(SEPARATOR)
 }
@@ -100,12 +105,13 @@ fn visit_parts<'a>(run: Token<'a>, seen: u8, visitor: &mut dyn FnMut(Token<'a>) 
         let cut = (0..text.len()).find(|at| text.as_bytes().get(*at) == Some(&b':') && !is_inner_colon(text, *at));
         rest = cut.and_then(|at| text.get(at + 1..));
         let part = trim_punctuation(cut.map_or(text, |at| text.get(..at).unwrap_or_default()));
-        if !visit_long(Token { text: part, ..run }, visitor) {
+        let is_one = seen & FOREIGN == 0 || !part.contains(is_foreign_punctuation);
+        if is_one && !visit_long(Token { text: part, ..run }, visitor) {
             return false;
         }
         if seen & FOREIGN != 0 {
-            for ascii in part.split(|c: char| !c.is_ascii()).filter(|ascii| ascii.len() < part.len()) {
-                if !visit_long(Token { text: trim_punctuation(ascii), ..run }, visitor) {
+            for piece in part.split(|c: char| !c.is_ascii()).chain(part.split(is_foreign_punctuation)) {
+                if piece.len() < part.len() && !visit_long(Token { text: trim_punctuation(piece), ..run }, visitor) {
                     return false;
                 }
             }
