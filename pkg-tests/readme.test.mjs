@@ -1,9 +1,10 @@
 // The examples of the README, run as they are written against the installed package.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { serve } from '../scripts/serve.mjs';
 
@@ -19,6 +20,10 @@ const blocksOf = (language) => {
 
 /** What a block says that it prints: the comment behind each console.log, up to a colon and an explanation. */
 const promisedBy = (code) => [...code.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)].map(([, comment]) => comment);
+
+// What an example imports beside the package is a dependency of these tests.
+const tokenizer = join(PACKAGE_DIR, 'node_modules/gpt-tokenizer');
+if (!existsSync(tokenizer)) symlinkSync(fileURLToPath(new URL('../node_modules/gpt-tokenizer', import.meta.url)), tokenizer, 'junction');
 
 for (const [index, code] of blocksOf('js').entries()) {
   test(`js block ${index + 1} prints what its comments say`, (t) => {

@@ -81,7 +81,7 @@ async function buildEngine(wasm, inputs) {
     await step(`wasm-opt ${WASM_OPT[0]}`, () =>
       run(process.execPath, [join(root, 'node_modules/binaryen/bin/wasm-opt'), ...WASM_OPT, file, '-o', file]),
     );
-    writeFileSync(join(out, 'glue.js'), withoutRepeats(readFileSync(join(out, 'engine.js'), 'utf8')));
+    writeFileSync(join(out, 'glue.js'), withModule(withoutRepeats(readFileSync(join(out, 'engine.js'), 'utf8'))));
     rmSync(join(out, 'engine.js'));
     const base64 = readFileSync(file).toString('base64');
     writeFileSync(join(out, 'bytes.js'), `// engine_bg.wasm as base64\nexport default '${base64}';\n`);
@@ -104,6 +104,12 @@ function withoutRepeats(glue) {
       return !seen.has(what) && seen.add(what);
     })
     .join('\n');
+}
+
+/** The glue keeps the compiled engine for itself; the worker gets it from there, compiled already. */
+function withModule(glue) {
+  if (!/^let wasmModule\b/m.test(glue)) throw new Failure('the glue has no variable "wasmModule" any more.');
+  return `${glue}\nexport { wasmModule as engineModule };\n`;
 }
 
 /** Panic messages name source files: not where they lie on this machine. The folders exist after `cargo fetch`. */

@@ -6,7 +6,8 @@ import { build } from './build.mjs';
 import { Failure, isMain, main, root } from './lib.mjs';
 import { setup } from './setup.mjs';
 
-const BUDGET = 120 * 1024; // of the wasm, gzip
+// Of the wasm, gzip. Projection alone, without compaction and estimates, must fit into 120 KB.
+const BUDGET = 136 * 1024;
 
 /** Prints the table. An entry is counted as a bundler ships it, all it imports included, the wasm file apart. */
 export async function size() {

@@ -24,6 +24,7 @@
 //! ```
 
 mod canonical;
+mod compaction;
 mod error;
 mod event;
 mod exchange;
@@ -47,6 +48,10 @@ mod value;
 mod wasm;
 
 pub use canonical::{DigestMaker, HostDigest, use_digest};
+pub use compaction::{
+    Compaction, MAX_RESULT_CHARS, Triggers, balance_tool_call_boundary, compact, estimate_messages_tokens,
+    estimate_tokens, maybe_compact, message_texts, prune_tool_results, should_compact,
+};
 pub use error::{ErrorCode, ProjectionError};
 pub use event::{acp_update, events_by_kind};
 pub use guard::pairing::Violation;
@@ -61,3 +66,5 @@ pub use projection::{Callbacks, IsError, Projector, ResultInfo, Transcript, View
 pub use provider::{Provider, provider_messages};
 pub use recover::{Recovered, Replay, canonical_json, recover_redacted, replay};
 pub use report::{Report, Verdict};
+pub use tokens::by_script::estimate_tokens_by_script;
+pub use tokens::messages::estimate_messages_tokens_by_script;

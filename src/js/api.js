@@ -1,11 +1,11 @@
 // The public API over the raw exports of the engine. It translates and does nothing else: the
 // engine's error values become ProjectionError, and a handle into its memory becomes Transcript.
 import * as engine from './glue.js';
-import { ensureReady } from './engine.js';
+import { call, mustBeText } from './call.js';
 import { ProjectionError } from './error.js';
-import { takeFailure } from './host.js';
 
 export { ProjectionError };
+export * from './compaction.js';
 
 /** The version of this package. */
 export const version = '0.1.0';
@@ -43,6 +43,7 @@ export async function transcriptProjectAsync(transcript, options) {
   try {
     return transcriptProject(transcript, {
       ...options,
+      is_error: undefined, // asked once, when the answer is at hand
       projector(list) {
         messages = list;
         throw pause;
@@ -84,8 +85,8 @@ export function recoverRedacted(transcript, pointer) {
  *
  * @param {object | object[]} transcript
  * @param {object} event a `transcript.projection` event
- * @param {{projector?: Function, is_error?: Function}} [callbacks] what an event cannot record
- * @returns {{matches: boolean, source_matches: boolean, view: object}}
+ * @param {{projector?: Function}} [callbacks] what an event cannot record
+ * @returns {{matches: boolean | null, source_matches: boolean | null, view: object}}
  */
 export function replayProjection(transcript, event, callbacks) {
   return call(() => engine.replayProjection(transcript, event, callbacks));
@@ -116,6 +117,35 @@ export function providerMessages(view, provider) {
   const messages = Array.isArray(view) ? view : (view?.messages ?? view);
   return call(() => engine.providerMessages(messages, provider));
 }
+
+/**
+ * Estimates the tokens of a text by what it is written in: scripts, code, digits, base64. See docs/tokens.md for how
+ * far it is off.
+ *
+ * @param {string} text
+ * @returns {number}
+ */
+export function estimateTokensByScript(text) {
+  mustBeText(text, 'text');
+  return call(() => engine.estimateTokensByScript(text));
+}
+
+/** The same function, named as the seed names its own. */
+export const estimate_tokens_by_script = estimateTokensByScript;
+
+/**
+ * Estimates the tokens of messages: what they say, the calls, the results, and a fixed count for each image, audio and
+ * document, whatever its data.
+ *
+ * @param {object | object[]} messages a list of messages, or a transcript
+ * @returns {number}
+ */
+export function estimateMessagesTokensByScript(messages) {
+  return call(() => engine.estimateMessagesTokensByScript(messages));
+}
+
+/** The same function, named as the seed names its own. */
+export const estimate_messages_tokens_by_script = estimateMessagesTokensByScript;
 
 /**
  * A transcript read once and projected often. It holds memory of the engine: `free()` it, or
@@ -236,52 +266,4 @@ function release(handle) {
   } catch {
     // The engine failed in a call on it and holds it for ever: there is nothing to give back.
   }
-}
-
-/** The glue takes a string argument for one unseen, and anything else would be read as memory. */
-function mustBeText(value, path, code = 'invalid_option') {
-  if (typeof value === 'string') return;
-  throw new ProjectionError({ code, path, expected: 'a string', message: `${path}: expected a string` });
-}
-
-/** Runs one call into the engine. What a callback or a getter of the caller throws comes out as it is. */
-function call(run) {
-  ensureReady();
-  let result;
-  try {
-    result = run();
-  } catch (thrown) {
-    throwFailure();
-    throw translated(thrown);
-  }
-  throwFailure();
-  return result;
-}
-
-function throwFailure() {
-  const failure = takeFailure();
-  if (failure) throw failure.error;
-}
-
-function translated(thrown) {
-  if (isEngineError(thrown)) return new ProjectionError(thrown);
-  if (thrown instanceof WebAssembly.RuntimeError) {
-    return new ProjectionError(
-      { code: 'engine_failure', message: `the engine failed: ${thrown.message}` },
-      { cause: thrown },
-    );
-  }
-  return thrown;
-}
-
-/** The engine throws plain objects; no callback throws one of this make by accident. */
-function isEngineError(thrown) {
-  return (
-    typeof thrown === 'object' &&
-    thrown !== null &&
-    Object.getPrototypeOf(thrown) === Object.prototype &&
-    typeof thrown.code === 'string' &&
-    typeof thrown.message === 'string' &&
-    'expected' in thrown
-  );
 }

@@ -1,4 +1,5 @@
 // The entry for browsers: the wasm is a file of its own, fetched when init() is called.
+import { useWorkers } from './background.js';
 import { load } from './engine.js';
 
 export * from './api.js';
@@ -11,6 +12,23 @@ export * from './api.js';
  * @returns {Promise<void>}
  */
 export function init(input) {
+  useWorkers(startWorker);
   // Bundlers find the file by this very expression: it must stay literal.
   return load(input ?? new URL('./engine_bg.wasm', import.meta.url));
+}
+
+function startWorker(onMessage, onFailure) {
+  // Literal for the same reason.
+  const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
+  worker.onmessage = ({ data }) => onMessage(data);
+  worker.onmessageerror = onFailure;
+  worker.onerror = (event) => {
+    event.preventDefault();
+    onFailure();
+  };
+  return {
+    post: (message) => worker.postMessage(message),
+    hold: () => {},
+    stop: () => worker.terminate(),
+  };
 }

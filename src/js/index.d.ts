@@ -164,7 +164,7 @@ export interface ToolResult<M extends object = Message> {
   /** The id of the call it answers. */
   readonly tool_call_id: string | null;
   readonly tool_name: string | null;
-  /** The arguments of the call: an object, or the text as it stood when that is no JSON. */
+  /** The arguments of the call as they stand in it: JSON text in OpenAI's form, an object in Anthropic's. */
   readonly arguments: unknown;
   /** The body as it stands in the message. */
   readonly content: unknown;
@@ -320,7 +320,7 @@ export interface RedactionPointer {
   readonly content_hash: string;
   /** The length of what was hashed, in characters (Unicode scalar values). */
   readonly content_chars: number;
-  /** A quarter of the characters saved. */
+  /** A quarter of `content_chars`. */
   readonly estimated_tokens_reclaimed: number;
   readonly tool_call_id: string | null;
   readonly tool_name: string | null;
@@ -592,16 +592,19 @@ export declare function recoverRedacted<M extends object = Message>(
   pointer: RedactionPointer,
 ): { content: unknown; verified: boolean };
 
-/** The functions that an event cannot record. */
+/** What an event cannot record. What `is_error` decided it does record. */
 export interface ReplayCallbacks<M extends object = Message> {
+  /** Needed for a `custom` view that made messages of its own; one that only chose is rebuilt without. */
   readonly projector?: Projector<M, object> | undefined;
-  readonly is_error?: CommonOptions<M>['is_error'];
 }
 
 /** What a replay found. */
 export interface Replay<M extends object = Message> {
-  /** Whether the view is the recorded one: the same `prefix_hash`, of the same source. */
-  matches: boolean;
+  /**
+   * Whether the view is the recorded one: the same `prefix_hash`, of the same source. `null` when nothing speaks
+   * against it, but no hash was recorded to prove it (`prefix_hash: false`).
+   */
+  matches: boolean | null;
   /** Whether the transcript still begins with the recorded source; `null` when no hash of it was recorded. */
   source_matches: boolean | null;
   view: ProjectionView<M, object>;
@@ -671,6 +674,169 @@ export declare function providerMessages<M extends object = Message>(
   view: readonly M[] | { readonly messages: readonly M[] },
   provider?: Provider,
 ): Unmarked<M>[];
+
+// ---------------------------------------------------------------------------------------------
+// Estimates by script
+
+/**
+ * About how many tokens a text is, by what it is written in: scripts, code, digits, base64. No
+ * tokenizer: a few percent off for most kinds of text, up to a third for a single one. (Ours)
+ */
+export declare function estimateTokensByScript(text: string): number;
+
+/** Another name of `estimateTokensByScript`. */
+export declare const estimate_tokens_by_script: typeof estimateTokensByScript;
+
+/**
+ * About how many tokens messages are: what they say, names and arguments of their calls, bodies of
+ * their results; for each image 765, audio 600, document 2250, whatever its data. Neither reasoning
+ * nor what a provider puts around messages is counted. (Ours)
+ */
+export declare function estimateMessagesTokensByScript(messages: TranscriptInput<object>): number;
+
+/** Another name of `estimateMessagesTokensByScript`. */
+export declare const estimate_messages_tokens_by_script: typeof estimateMessagesTokensByScript;
+
+// ---------------------------------------------------------------------------------------------
+// Compaction: the list itself becomes shorter, without a model
+
+/**
+ * The message that stands for those that were compacted: their number, then a line for each. It holds no word of a
+ * tool result and none of a call's arguments. `providerMessages` takes the mark off.
+ */
+export interface CompactionSummary {
+  readonly role: 'system';
+  readonly content: string;
+  readonly _harn_projection: { readonly synthetic: true; readonly policy: 'compact' };
+}
+
+/** What compacts, and to what. Either trigger is enough; without any, nothing happens. (Seed) */
+export interface CompactionOptions {
+  /** Compact a list of more messages than this. */
+  readonly every?: number | null | undefined;
+  /** Compact a list whose tokens exceed `threshold` of this. */
+  readonly token_budget?: number | null | undefined;
+  /** The fraction of the budget: above 0, at most 1. Default `0.8`. */
+  readonly threshold?: number | null | undefined;
+  /** How many messages at the end stay; one at least. */
+  readonly keep_last: number;
+  /**
+   * Counts the tokens of a text, instead of the estimate of a quarter of its bytes. It is asked about every text of
+   * every message, when the budget decides. (Ours)
+   */
+  readonly count_tokens?: ((text: string) => number) | null | undefined;
+}
+
+/** What `maybeCompactAsync` found and did. */
+export interface CompactionOutcome<M extends object = Message> {
+  readonly status: 'compacted' | 'unchanged';
+  /** The very same list when it is unchanged. */
+  readonly messages: (M | CompactionSummary)[];
+}
+
+/**
+ * Replaces all but the leading system and developer messages and the last `keep_last` by one summary. No call is parted
+ * from its results: results move to their call, and where nothing recent would be left, the step stays whole. A summary
+ * of an earlier compaction is carried on in the new one.
+ *
+ * @returns kept messages are the caller's own objects; the very same list when there is nothing to replace
+ */
+export declare function compact<M extends object = Message>(
+  messages: TranscriptInput<M>,
+  keep_last: number,
+): (M | CompactionSummary)[];
+
+/** `compact` when a trigger fires. */
+export declare function maybeCompact<M extends object = Message>(
+  messages: TranscriptInput<M>,
+  options: CompactionOptions,
+): (M | CompactionSummary)[];
+
+/** The name of `maybeCompact` in the seed. */
+export declare const maybe_compact: typeof maybeCompact;
+
+/**
+ * `compact` off the calling thread, in a worker that is started once; on the calling thread where there are no workers.
+ * The messages must not change meanwhile; the list may.
+ *
+ * @param callback gets the list before the promise is resolved
+ */
+export declare function compactAsync<M extends object = Message>(
+  messages: TranscriptInput<M>,
+  keep_last: number,
+  callback?: ((messages: (M | CompactionSummary)[]) => unknown) | null,
+): Promise<(M | CompactionSummary)[]>;
+
+/** `compactAsync`, as the seed spells its names. */
+export declare const compact_async: typeof compactAsync;
+
+/**
+ * `maybeCompact` off the calling thread, as `compactAsync`. Only `count_tokens` runs on the calling thread, text by text
+ * with pauses.
+ *
+ * @param callback gets the outcome before the promise is resolved
+ */
+export declare function maybeCompactAsync<M extends object = Message>(
+  messages: TranscriptInput<M>,
+  options: CompactionOptions,
+  callback?: ((outcome: CompactionOutcome<M>) => unknown) | null,
+): Promise<CompactionOutcome<M>>;
+
+/** The name of `maybeCompactAsync` in the seed. */
+export declare const maybe_compact_async: typeof maybeCompactAsync;
+
+/** Whether there are more messages than `threshold`. */
+export declare function shouldCompact<M extends object = Message>(
+  messages: TranscriptInput<M>,
+  threshold: number,
+): boolean;
+
+/** The name of `shouldCompact` in the seed. */
+export declare const should_compact: typeof shouldCompact;
+
+/**
+ * Takes the middle out of tool results of more than `max_result_chars` characters (8192): a head of half as many and a
+ * tail of an eighth stay, and between them stands how many bytes went. Results that are no plain text, such as lists of
+ * parts, stay as they are, and so does everything else.
+ *
+ * @returns as many messages as before; the very same list when there is nothing to shorten
+ */
+export declare function pruneToolResults<M extends object = Message>(
+  messages: TranscriptInput<M>,
+  max_result_chars?: number,
+): M[];
+
+/** The name of `pruneToolResults` in the seed. */
+export declare const prune_tool_results: typeof pruneToolResults;
+
+/**
+ * Moves messages over the boundary between two lists so that no call is parted from its results: results at the start of
+ * `recent` move to their calls.
+ *
+ * @returns both lists; the very same ones when nothing moves
+ */
+export declare function balanceToolCallBoundary<M extends object = Message>(
+  old: readonly M[],
+  recent: readonly M[],
+): [old: M[], recent: M[]];
+
+/** The name of `balanceToolCallBoundary` in the seed. */
+export declare const balance_tool_call_boundary: typeof balanceToolCallBoundary;
+
+/** The tokens of a text as a quarter of its UTF-8 bytes, 0 for none: fair for English prose, wrong for all else. */
+export declare function estimateTokens(text: string | null | undefined): number;
+
+/** The name of `estimateTokens` in the seed. */
+export declare const estimate_tokens: typeof estimateTokens;
+
+/**
+ * The same over messages: bytes are added first and divided once. Text counts, also that of tool results; arguments,
+ * media and signatures do not.
+ */
+export declare function estimateMessagesTokens<M extends object = Message>(messages: TranscriptInput<M>): number;
+
+/** The name of `estimateMessagesTokens` in the seed. */
+export declare const estimate_messages_tokens: typeof estimateMessagesTokens;
 
 // ---------------------------------------------------------------------------------------------
 // Transcript

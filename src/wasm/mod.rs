@@ -1,10 +1,12 @@
 //! The JS face: translates values, options, callbacks and errors, and decides nothing.
 
 mod callbacks;
+mod compaction;
 mod convert;
 mod digest;
 mod host;
 mod node;
+mod tokens;
 mod transcript;
 
 use wasm_bindgen::prelude::*;
@@ -14,7 +16,7 @@ use crate::recover::{recover_redacted as recover, replay};
 use crate::{acp_update as acp, events_by_kind, project as project_transcript};
 
 use callbacks::CallerFunctions;
-use convert::{js_error, json_to_js, list, node_to_js, object, options_of, patched_to_js, transcript_of, view_to_js};
+use convert::{changed_list, js_error, json_to_js, list, node_to_js, object, options_of, transcript_of, view_to_js};
 use node::JsNode;
 
 /// Runs once when the module is instantiated.
@@ -40,8 +42,7 @@ pub fn project(input: JsValue, options: JsValue) -> Result<JsValue, JsValue> {
 pub fn provider_messages(messages: JsValue, provider: Option<String>) -> Result<JsValue, JsValue> {
     let provider = provider.map(|name| Provider::named(&name)).transpose().map_err(js_error)?;
     let messages = transcript_of(messages)?.messages;
-    let sent = messages.iter().zip(without_marks(&messages, provider));
-    list(sent.map(|(message, changed)| changed.map_or_else(|| node_to_js(message), |changed| patched_to_js(&changed))))
+    changed_list(&messages, without_marks(&messages, provider))
 }
 
 /// The raw body behind a redaction pointer, hashed again.
@@ -59,7 +60,7 @@ pub fn replay_projection(transcript: JsValue, event: JsValue, callbacks: JsValue
     let event = JsNode::from(event);
     let replayed = functions.run(&transcript.messages, |callbacks| replay(&transcript, &event, callbacks.projector))?;
     Ok(object(&[
-        ("matches", replayed.matches.into()),
+        ("matches", replayed.matches.map_or(JsValue::NULL, JsValue::from)),
         ("source_matches", replayed.source_matches.map_or(JsValue::NULL, JsValue::from)),
         ("view", view_to_js(&replayed.view)?),
     ]))
