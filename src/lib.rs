@@ -42,6 +42,7 @@ mod recover;
 mod report;
 mod shape;
 mod tokens;
+mod validate;
 mod value;
 #[cfg(target_arch = "wasm32")]
 mod wasm;
@@ -61,3 +62,4 @@ pub use projection::{Callbacks, IsError, Projector, ResultInfo, Transcript, View
 pub use provider::{Provider, provider_messages};
 pub use recover::{Recovered, Replay, canonical_json, recover_redacted, replay};
 pub use report::{Report, Verdict};
+pub use validate::{Request, validate};
