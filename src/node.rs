@@ -121,6 +121,7 @@ keys! {
     Queries = "queries",
     Reason = "reason",
     ReasoningContent = "reasoningContent",
+    ReasoningContentSnake = "reasoning_content",
     ReasoningDetails = "reasoning_details",
     ReasoningEncryptedContent = "reasoningEncryptedContent",
     ReasoningText = "reasoningText",

@@ -340,13 +340,17 @@ export interface HiddenCall {
   readonly reason: string;
 }
 
-/** What a provider would say to the messages of a custom view. */
+/** Something that a provider refuses, or takes with a loss. */
 export interface Violation {
+  /** The rule: `ANT-PAIR-1`, `lone_surrogate`, ... `docs/validate.md` lists them. */
   readonly rule: string;
-  /** The index in `view.messages`. */
+  /** The message; of a custom view, the index in `view.messages`. */
   readonly index: number;
+  /** The block, part or call in the message, where it is about one. */
   readonly block: number | null;
+  /** What is wrong, in words that may change. */
   readonly message: string;
+  /** `error`: a documented or reported refusal; `warning`: a loss of quality, or a refusal that is only inferred. */
   readonly severity: 'error' | 'warning';
 }
 
@@ -646,7 +650,7 @@ export interface AcpSessionNotification {
 /** Writes the notification by which an ACP agent tells its client of a projection. */
 export declare function acpUpdate(sessionId: string, view: ProjectionView<object>): AcpSessionNotification;
 
-/** The providers that `providerMessages` knows. */
+/** The providers whose rules the package knows. */
 export type Provider =
   | 'anthropic'
   | 'openai_chat'
@@ -671,6 +675,52 @@ export declare function providerMessages<M extends object = Message>(
   view: readonly M[] | { readonly messages: readonly M[] },
   provider?: Provider,
 ): Unmarked<M>[];
+
+/**
+ * What rules depend on beside the messages. A whole request body is one: its other fields are not
+ * read. A rule that needs to know more than is given only warns, or says nothing.
+ */
+export interface ValidationRequest {
+  /** The model: what it refuses differs. */
+  readonly model?: string | null | undefined;
+  /** Anthropic, DeepSeek: the field of the request. */
+  readonly thinking?: object | null | undefined;
+  /** Anthropic: the beta headers of the request. */
+  readonly betas?: readonly string[] | null | undefined;
+  /** Anthropic: whether thinking is bound to all before it. Default: what is known of the model. */
+  readonly preserved_thinking?: boolean | null | undefined;
+  /** OpenAI Responses: the field of the request. */
+  readonly store?: boolean | null | undefined;
+  /** OpenAI: the field of the request. */
+  readonly reasoning_effort?: string | null | undefined;
+  /** OpenAI Chat: a server that renders a chat template (vLLM, llama.cpp). Default `false`. */
+  readonly strict_template?: boolean | null | undefined;
+  /** The messages before an edit: rules about what an edit may not take or change need them. */
+  readonly original_messages?: readonly object[] | null | undefined;
+}
+
+/** A list of messages, or the request or transcript that holds it. */
+export type ValidationInput =
+  | readonly object[]
+  | { readonly messages: readonly object[] }
+  | { readonly contents: readonly object[] }
+  | { readonly input: readonly object[] };
+
+/**
+ * Lists what a provider would refuse in a list of messages, or take with a loss, in the order of
+ * the messages. An empty list: nothing to say.
+ *
+ * @param request default: the request that was given as `messages`
+ * @throws {ProjectionError} `unknown_provider`; `invalid_message` when a message is no object
+ */
+export declare function validateMessages(
+  messages: ValidationInput,
+  provider: Provider,
+  request?: ValidationRequest,
+): Violation[];
+
+/** The name of `validateMessages` in the Harn language. */
+export declare const validate_messages: typeof validateMessages;
 
 // ---------------------------------------------------------------------------------------------
 // Transcript
@@ -707,6 +757,8 @@ export declare class Transcript<M extends object = Message> {
   append(messages: readonly M[]): void;
   /** As `transcriptProject`, of the transcript as it stands. */
   readonly project: TranscriptProjectMethod<M>;
+  /** As `validateMessages`, of the transcript as it stands. */
+  validate(provider: Provider, request?: ValidationRequest): Violation[];
   /** A message of the source, counted from 0; `undefined` past the end. */
   message(index: number): M | undefined;
   /**

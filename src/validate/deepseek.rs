@@ -25,7 +25,8 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
         Some(_) => true,
         None => model.contains("reasoner"),
     };
-    let carries = |message: &N| message.field(Key::ReasoningContent).is_some_and(|text| text.kind() == Kind::String);
+    let carries =
+        |message: &N| message.field(Key::ReasoningContentSnake).is_some_and(|text| text.kind() == Kind::String);
     if !thinks && !scene.messages.iter().any(carries) {
         return;
     }

@@ -14,7 +14,10 @@ use crate::recover::{recover_redacted as recover, replay};
 use crate::{acp_update as acp, events_by_kind, project as project_transcript};
 
 use callbacks::CallerFunctions;
-use convert::{js_error, json_to_js, list, node_to_js, object, options_of, patched_to_js, transcript_of, view_to_js};
+use convert::{
+    js_error, json_to_js, list, node_to_js, object, options_of, patched_to_js, transcript_of, view_to_js,
+    violations_to_js,
+};
 use node::JsNode;
 
 /// Runs once when the module is instantiated.
@@ -42,6 +45,12 @@ pub fn provider_messages(messages: JsValue, provider: Option<String>) -> Result<
     let messages = transcript_of(messages)?.messages;
     let sent = messages.iter().zip(without_marks(&messages, provider));
     list(sent.map(|(message, changed)| changed.map_or_else(|| node_to_js(message), |changed| patched_to_js(&changed))))
+}
+
+/// What a provider would refuse in a list of messages.
+#[wasm_bindgen(js_name = validateMessages)]
+pub fn validate_messages(messages: JsValue, provider: &str, request: JsValue) -> Result<JsValue, JsValue> {
+    violations_to_js(&transcript_of(messages)?.messages, provider, request)
 }
 
 /// The raw body behind a redaction pointer, hashed again.

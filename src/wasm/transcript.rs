@@ -17,6 +17,7 @@ use crate::projection::{Transcript, View, project_facts, read_facts};
 use super::callbacks::CallerFunctions;
 use super::convert::{
     in_words, is_list, items, js_error, list, options_of, record_to_js, shown_to_js, transcript_of, view_to_js,
+    violations_to_js,
 };
 use super::host;
 use super::node::JsNode;
@@ -108,6 +109,11 @@ impl TranscriptHandle {
             _ => shown_to_js(shown),
         });
         record_to_js(&view, list(messages)?)
+    }
+
+    /// What a provider would refuse in the transcript as it is now.
+    pub fn validate(&self, provider: &str, request: JsValue) -> Result<JsValue, JsValue> {
+        violations_to_js(&self.live.messages, provider, request)
     }
 
     /// The message at `index`, or `undefined`.
