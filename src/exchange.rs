@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::facts::{Call, MessageFacts, Role, ToolResult};
+use crate::facts::{Call, Dependant, MessageFacts, Role, ToolResult};
 
 /// The position of a call or of a result: message index, then index among the message's calls or results.
 pub type Spot = (usize, usize);
@@ -15,6 +15,16 @@ pub struct Exchange {
     pub call: Spot,
     /// Its results: none while it runs or after an interruption, one as a rule, more when a host repeats itself.
     pub results: Vec<Spot>,
+    /// What hangs on it: message index, then index among the message's dependants.
+    pub dependants: Vec<Spot>,
+}
+
+impl Exchange {
+    /// The messages that it touches.
+    pub fn messages(&self) -> impl Iterator<Item = usize> + '_ {
+        let spots = [self.call].into_iter().chain(self.results.iter().copied()).chain(self.dependants.iter().copied());
+        spots.map(|(message, _)| message)
+    }
 }
 
 /// All exchanges of a transcript, in the order of their calls.
@@ -26,6 +36,8 @@ pub struct Exchanges<'a> {
     answered: Vec<Vec<Option<usize>>>,
     /// The exchange index of each message's first call.
     first_of_message: Vec<usize>,
+    /// For each message, the first of the reasoning messages that it was produced with. Empty when there are none.
+    heads: Vec<Option<usize>>,
     open_turn: usize,
 }
 
@@ -43,10 +55,23 @@ impl<'a> Exchanges<'a> {
             for (position, call) in facts.calls.iter().enumerate() {
                 pairing.add_call(call, (index, position));
             }
-            let results = facts.results.iter().enumerate();
-            answered.push(results.map(|(position, result)| pairing.add_result(result, (index, position))).collect());
+            // Requests for approval name calls beside them.
+            for (position, dependant) in facts.dependants.iter().enumerate() {
+                pairing.add_dependant(dependant, (index, position));
+            }
+            let own_calls = first_of_message.last().copied().unwrap_or_default();
+            let mut seen = 0;
+            let results = facts.results.iter().enumerate().map(|(position, result)| {
+                // What stands in one place belongs together, whatever the ids say.
+                let rest = facts.calls.get(seen..).unwrap_or_default();
+                let own = rest.iter().position(|call| call.place == result.place).map(|offset| seen + offset);
+                seen = own.map_or(seen, |own| own + 1);
+                pairing.add_result(result, (index, position), own.map(|own| own_calls + own))
+            });
+            answered.push(results.collect());
         }
-        Exchanges { messages, list: pairing.list, answered, first_of_message, open_turn: open_turn(messages) }
+        let (list, heads) = (pairing.list, heads(messages));
+        Exchanges { messages, list, answered, first_of_message, heads, open_turn: open_turn(messages) }
     }
 
     /// Every exchange.
@@ -99,33 +124,76 @@ impl<'a> Exchanges<'a> {
         self.open_turn
     }
 
-    /// The messages that an exchange touches, from the call to its last result.
+    /// The messages that an exchange touches, from the call to its last result or dependant.
     pub fn span(&self, exchange: &Exchange) -> (usize, usize) {
-        let last = exchange.results.iter().map(|(message, _)| *message).max();
-        (exchange.call.0, last.unwrap_or(exchange.call.0))
+        (exchange.call.0, exchange.messages().max().unwrap_or(exchange.call.0))
     }
 
-    /// Moves a boundary back until it stands between exchanges: no call before it has a result at or after it.
+    /// The first of the reasoning messages that the message at `index` was produced with: reasoning and the
+    /// assistant's messages behind it are one unit.
+    pub fn head(&self, index: usize) -> Option<usize> {
+        self.heads.get(index).copied().flatten()
+    }
+
+    /// The units of reasoning messages with the messages behind them, as ranges of messages.
+    pub fn units(&self) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+        let starts = (0..self.heads.len()).filter(|index| self.head(*index) == Some(*index));
+        starts.map(|start| {
+            let rest = self.heads.iter().skip(start);
+            start..start + rest.take_while(|head| **head == Some(start)).count()
+        })
+    }
+
+    /// Moves a boundary back until it stands between exchanges and units: no call before it has a result at or after
+    /// it, and no reasoning before it belongs to what comes after it.
     pub fn boundary_before(&self, boundary: usize) -> usize {
         let mut boundary = boundary;
-        // Newest call first: each step back can only bring earlier calls into question.
-        for exchange in self.list.iter().rev() {
-            let (first, last) = self.span(exchange);
-            if first < boundary && boundary <= last {
-                boundary = first;
+        loop {
+            let before = boundary;
+            boundary = self.head(boundary).unwrap_or(boundary);
+            // Newest call first: each step back can only bring earlier calls into question.
+            for exchange in self.list.iter().rev() {
+                let (first, last) = self.span(exchange);
+                if first < boundary && boundary <= last {
+                    boundary = first;
+                }
+            }
+            if boundary == before {
+                return boundary;
             }
         }
-        boundary
     }
+}
+
+fn heads(messages: &[MessageFacts]) -> Vec<Option<usize>> {
+    if messages.iter().all(|facts| !facts.leads) {
+        return Vec::new();
+    }
+    let mut head = None;
+    let mut behind_leads = false;
+    let of_message = |(index, facts): (usize, &MessageFacts)| {
+        if facts.leads {
+            // Several in a row belong together.
+            head = head.filter(|_| behind_leads).or(Some(index));
+        } else if facts.role != Role::Assistant {
+            head = None;
+        }
+        behind_leads = facts.leads;
+        head
+    };
+    messages.iter().enumerate().map(of_message).collect()
 }
 
 fn open_turn(messages: &[MessageFacts]) -> usize {
     let Some(last) = messages.iter().rposition(|facts| facts.role == Role::Assistant) else { return messages.len() };
-    if messages.get(last).is_none_or(|facts| facts.calls.is_empty()) {
+    let Some(turn) = messages.get(last).filter(|facts| !facts.calls.is_empty()) else { return messages.len() };
+    // Answered in the same message, and then the user spoke: the model has seen those results.
+    let answers_itself = turn.results.len() >= turn.calls.len();
+    if answers_itself && messages.iter().skip(last + 1).any(MessageFacts::is_ordinary_user) {
         return messages.len();
     }
     // Some hosts write the parallel calls of one turn as neighbouring messages.
-    let is_same_turn = |facts: &MessageFacts| facts.role == Role::Assistant && !facts.calls.is_empty();
+    let is_same_turn = |facts: &MessageFacts| facts.role == Role::Assistant && (!facts.calls.is_empty() || facts.leads);
     let before = messages.get(..last).unwrap_or_default();
     before.iter().rposition(|facts| !is_same_turn(facts)).map_or(0, |index| index + 1)
 }
@@ -138,6 +206,8 @@ struct Pairing {
     by_id: HashMap<String, Vec<usize>>,
     /// The calls since the last assistant turn, by tool name.
     of_turn: HashMap<String, Vec<usize>>,
+    /// Of each exchange, whether its call has an id.
+    has_id: Vec<bool>,
     saw_result: bool,
 }
 
@@ -151,7 +221,8 @@ impl Pairing {
 
     fn add_call(&mut self, call: &Call, spot: Spot) {
         let index = self.list.len();
-        self.list.push(Exchange { call: spot, results: Vec::new() });
+        self.has_id.push(call.id.is_some());
+        self.list.push(Exchange { call: spot, results: Vec::new(), dependants: Vec::new() });
         if let Some(id) = &call.id {
             let calls = self.by_id.entry(id.clone()).or_default();
             if calls.last().is_some_and(|last| is_answered(&self.list, *last)) {
@@ -162,12 +233,27 @@ impl Pairing {
         self.of_turn.entry(call.name.clone()).or_default().push(index);
     }
 
-    fn add_result(&mut self, result: &ToolResult, spot: Spot) -> Option<usize> {
+    fn add_dependant(&mut self, dependant: &Dependant, spot: Spot) {
+        let calls = dependant.call_id.as_ref().and_then(|id| self.by_id.get(id));
+        let Some(index) = calls.and_then(|calls| calls.last()).copied() else { return };
+        if let Some(exchange) = self.list.get_mut(index) {
+            exchange.dependants.push(spot);
+        }
+        if let Some(alias) = &dependant.alias {
+            let calls = self.by_id.entry(alias.clone()).or_default();
+            if !calls.contains(&index) {
+                calls.push(index);
+            }
+        }
+    }
+
+    /// Adds a result and says which exchange it answers; `own` is the one in the same place.
+    fn add_result(&mut self, result: &ToolResult, spot: Spot, own: Option<usize>) -> Option<usize> {
         self.saw_result = true;
-        let by_id = result.call_id.as_ref().and_then(|id| self.answer_id(id));
-        let found = match (by_id, &result.name) {
-            (None, Some(name)) if result.call_id.is_none() => self.earliest_unanswered(name),
-            _ => by_id,
+        let found = match (own, &result.call_id) {
+            (Some(_), _) => own,
+            (None, Some(id)) => self.answer_id(id).or_else(|| self.earliest_unanswered(result)),
+            (None, None) => self.earliest_unanswered(result),
         };
         if let Some(exchange) = found.and_then(|index| self.list.get_mut(index)) {
             exchange.results.push(spot);
@@ -184,9 +270,11 @@ impl Pairing {
         calls.last().copied()
     }
 
-    /// Without an id the order of a parallel batch decides.
-    fn earliest_unanswered(&self, name: &str) -> Option<usize> {
-        self.of_turn.get(name)?.iter().find(|index| !is_answered(&self.list, **index)).copied()
+    /// Without an id on either side the order of a parallel batch decides.
+    fn earliest_unanswered(&self, result: &ToolResult) -> Option<usize> {
+        let of_name = self.of_turn.get(result.name.as_ref()?)?;
+        let may_answer = |index: &usize| result.call_id.is_none() || self.has_id.get(*index) == Some(&false);
+        of_name.iter().copied().find(|index| !is_answered(&self.list, *index) && may_answer(index))
     }
 }
 

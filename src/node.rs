@@ -160,6 +160,7 @@ keys! {
     ToolUse = "toolUse",
     ToolUseId = "tool_use_id",
     ToolUseIdCamel = "toolUseId",
+    Tools = "tools",
     Type = "type",
     Value = "value",
 }

@@ -20,6 +20,9 @@ use crate::report::{Report, Verdict};
 use crate::shape;
 use crate::tokens;
 
+/// The names that a list of messages has in a transcript or in a request body (Gemini, OpenAI Responses).
+pub const LISTS: [Key; 3] = [Key::Messages, Key::Contents, Key::Input];
+
 /// A transcript as the engine reads it: its messages, in place.
 #[derive(Clone, Debug)]
 pub struct Transcript<N> {
@@ -30,21 +33,20 @@ pub struct Transcript<N> {
 }
 
 impl<N: Node> Transcript<N> {
-    /// Reads a transcript object (`{messages: [...], summary?}`) or a bare list of messages.
+    /// Reads a transcript object (`{messages: [...], summary?}`, or a request body that names its list otherwise) or
+    /// a bare list of messages.
     pub fn of(input: &N) -> Result<Self, ProjectionError> {
-        let list = match input.kind() {
-            Kind::Array => Some(input.clone()),
-            Kind::Object => input.field(Key::Messages),
+        let (name, list) = match input.kind() {
+            Kind::Array => ("messages", input.clone()),
+            Kind::Object => {
+                let named = LISTS.into_iter().find_map(|key| Some((key.as_str(), input.field(key)?)));
+                named.ok_or_else(|| not_a_transcript("messages", "nothing"))?
+            }
             kind => return Err(not_a_transcript("transcript", kind.in_words())),
         };
-        let Some(list) = list else { return Err(not_a_transcript("messages", "nothing")) };
         if list.kind() != Kind::Array {
-            return Err(ProjectionError::new(
-                ErrorCode::InvalidTranscript,
-                "messages",
-                "an array of messages",
-                list.kind().in_words(),
-            ));
+            let found = list.kind().in_words();
+            return Err(ProjectionError::new(ErrorCode::InvalidTranscript, name, "an array of messages", found));
         }
         let messages = list.items().enumerate().map(|(index, message)| {
             let nothing = || {

@@ -4,8 +4,9 @@
 use super::Scene;
 use super::identifiers::Mentions;
 use crate::canonical::{canonical_text, sha256};
-use crate::facts::{Call, Place, ToolResult, arguments, body, text_parts};
+use crate::facts::{Call, Stub, ToolResult, arguments, body, said, text_parts, thought};
 use crate::node::{Key, Kind, Node};
+use crate::patched::in_words;
 use crate::plan::{Plan, Pointer, Replacement};
 use crate::tokens;
 
@@ -64,7 +65,7 @@ fn candidates<'a, N: Node>(scene: &Scene<'a, N>, window: usize) -> Vec<Candidate
     let mut candidates = Vec::new();
     for (message_index, (message, facts)) in scene.messages.iter().zip(scene.facts).enumerate().take(window) {
         for (result_position, result) in facts.results.iter().enumerate() {
-            if result.failed || result.refused || result.redacted || !result.replaceable {
+            if result.failed || result.refused || result.redacted || result.stub == Stub::None {
                 continue;
             }
             let Some((carrier, body)) = result.place.resolve(message).zip(body(message, result)) else { continue };
@@ -100,17 +101,18 @@ impl<N: Node> Candidate<'_, N> {
     fn texts(&self) -> Vec<N> {
         match self.body.kind() {
             Kind::Object => vec![self.body.clone()],
-            _ => text_parts(&self.body),
+            _ => {
+                let mut texts = text_parts(&self.body);
+                texts.extend(self.body.items().flatten().filter_map(|part| part.field(Key::Json)));
+                texts
+            }
         }
     }
 
     fn replacement(&self, policy: &str) -> Replacement {
         let index = self.message_index;
         let block = self.result.place.block();
-        let source = match self.result.place {
-            Place::Item(list, block) => format!("transcript.messages[{index}].{}[{block}].content", list.as_str()),
-            _ => format!("transcript.messages[{index}].content"),
-        };
+        let source = format!("transcript.messages[{index}]{}", in_words(&self.result.place.steps(self.result.body)));
         let content_hash = content_hash(&self.body);
         let estimate = tokens::estimate(self.chars);
         let text = format!(
@@ -148,11 +150,9 @@ pub fn content_hash<N: Node>(body: &N) -> String {
 fn mentions<N: Node>(scene: &Scene<'_, N>, window: usize) -> Mentions {
     let mut mentions = Mentions::default();
     for (message, facts) in scene.messages.iter().zip(scene.facts).skip(window) {
-        let is_result = facts.results.iter().any(|result| result.place == Place::Message);
-        if let Some(content) = message.field(Key::Content).filter(|_| !is_result) {
+        if let Some(content) = said(message, facts) {
             text_parts(&content).iter().for_each(|text| mentions.add(text));
-            let thoughts = content.items().flatten().filter_map(|block| block.field(Key::Thinking));
-            thoughts.for_each(|text| mentions.add(&text));
+            content.items().flatten().filter_map(|block| thought(&block)).for_each(|text| mentions.add(&text));
         }
         let arguments = facts.calls.iter().filter_map(|call| arguments(message, call));
         arguments.for_each(|arguments| mentions.add(&arguments));

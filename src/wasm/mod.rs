@@ -43,8 +43,7 @@ pub fn project(input: JsValue, options: JsValue) -> Result<JsValue, JsValue> {
 pub fn provider_messages(messages: JsValue, provider: Option<String>) -> Result<JsValue, JsValue> {
     let provider = provider.map(|name| Provider::named(&name)).transpose().map_err(js_error)?;
     let messages = transcript_of(messages)?.messages;
-    let sent = messages.iter().zip(without_marks(&messages, provider));
-    list(sent.map(|(message, changed)| changed.map_or_else(|| node_to_js(message), |changed| patched_to_js(&changed))))
+    list(without_marks(&messages, provider).iter().map(patched_to_js))
 }
 
 /// What a provider would refuse in a list of messages.

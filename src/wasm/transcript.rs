@@ -9,10 +9,10 @@ use crate::canonical::Writer;
 use crate::error::{ErrorCode, ProjectionError};
 use crate::facts::MessageFacts;
 use crate::json::parse;
-use crate::node::{Key, Node, to_value};
+use crate::node::{Node, to_value};
 use crate::patched::Patched;
 use crate::plan::Shown;
-use crate::projection::{Transcript, View, project_facts, read_facts};
+use crate::projection::{LISTS, Transcript, View, project_facts, read_facts};
 
 use super::callbacks::CallerFunctions;
 use super::convert::{
@@ -54,7 +54,9 @@ impl TranscriptHandle {
         let parsed = parse(&text).map_err(js_error)?;
         let mut handle = Self::from_object(host::parse_json(text.strip_prefix('\u{FEFF}').unwrap_or(&text))?)?;
         let list = match parsed.value {
-            Value::Object(mut fields) => fields.remove(Key::Messages.as_str()),
+            Value::Object(mut fields) => {
+                LISTS.into_iter().find_map(|key| fields.remove(key.as_str()).filter(|list| !list.is_null()))
+            }
             list => Some(list),
         };
         let messages = match list {
