@@ -4,12 +4,15 @@
 //! lists them all.
 
 mod anthropic;
+mod bedrock;
 mod binding;
 mod chat;
 mod checks;
 mod deepseek;
+mod gemini;
 mod mistral;
 mod openai_chat;
+mod openai_responses;
 mod request;
 
 use crate::error::{ErrorCode, ProjectionError};
@@ -74,7 +77,9 @@ pub fn validate<N: Node>(
         Provider::OpenaiChat => openai_chat::check(&scene, &mut found),
         Provider::Mistral => mistral::check(&scene, &mut found),
         Provider::Deepseek => deepseek::check(&scene, &mut found),
-        Provider::OpenaiResponses | Provider::Gemini | Provider::Bedrock => {}
+        Provider::OpenaiResponses => openai_responses::check(&scene, &mut found),
+        Provider::Gemini => gemini::check(&scene, &mut found),
+        Provider::Bedrock => bedrock::check(&scene, &mut found),
     }
     Ok(in_order(found.0, messages.len()))
 }

@@ -22,6 +22,8 @@ pub struct Request<N> {
     pub reasoning_effort: Option<String>,
     /// Whether a chat template renders the messages, as in vLLM and llama.cpp: most want strict alternation.
     pub strict_template: bool,
+    /// Bedrock: whether the request has a `toolConfig`; `None` when this is not a whole request.
+    pub has_tool_config: Option<bool>,
     /// The messages before an edit.
     pub original_messages: Option<Vec<N>>,
 }
@@ -36,6 +38,7 @@ impl<N> Default for Request<N> {
             store: None,
             reasoning_effort: None,
             strict_template: false,
+            has_tool_config: None,
             original_messages: None,
         }
     }
@@ -61,7 +64,13 @@ impl<N: Node> Request<N> {
                 continue;
             }
             match &*name {
-                "model" => request.model = Some(text(&name, &value)?.to_ascii_lowercase()),
+                "model" | "modelId" => {
+                    request.model = Some(text(&name, &value)?.to_ascii_lowercase());
+                    // Only a whole request to Bedrock names its model so, and it would have its tools too.
+                    if &*name == "modelId" {
+                        request.has_tool_config = request.has_tool_config.or(Some(false));
+                    }
+                }
                 "reasoning_effort" => request.reasoning_effort = Some(text(&name, &value)?),
                 "thinking" => {
                     if value.kind() != Kind::Object {
@@ -78,6 +87,7 @@ impl<N: Node> Request<N> {
                 "preserved_thinking" => request.preserved_thinking = Some(flag(&name, &value)?),
                 "store" => request.store = Some(flag(&name, &value)?),
                 "strict_template" => request.strict_template = flag(&name, &value)?,
+                "toolConfig" => request.has_tool_config = Some(true),
                 "original_messages" => request.original_messages = Some(list(&value)?),
                 _ => {}
             }
