@@ -129,6 +129,25 @@ impl<'a> Exchanges<'a> {
         (exchange.call.0, exchange.messages().max().unwrap_or(exchange.call.0))
     }
 
+    /// The moment of the call: its message, and the step in it.
+    pub fn made(&self, exchange: &Exchange) -> (usize, usize) {
+        (exchange.call.0, self.call(exchange).map_or(0, |call| call.step))
+    }
+
+    /// The moment from which on the model has seen how the call went.
+    pub fn seen(&self, exchange: &Exchange) -> (usize, usize) {
+        let (message, step) = self.made(exchange);
+        let (_, last) = self.span(exchange);
+        if last == message { (message, step) } else { (last, usize::MAX) }
+    }
+
+    /// The first message behind those that make the calls of one turn: some hosts, and Responses items, write
+    /// parallel calls as neighbouring messages.
+    pub fn turn_end(&self, start: usize) -> usize {
+        let rest = self.messages.iter().skip(start);
+        start + rest.take_while(|facts| is_of_turn(facts)).count()
+    }
+
     /// The first of the reasoning messages that the message at `index` was produced with: reasoning and the
     /// assistant's messages behind it are one unit.
     pub fn head(&self, index: usize) -> Option<usize> {
@@ -192,10 +211,13 @@ fn open_turn(messages: &[MessageFacts]) -> usize {
     if answers_itself && messages.iter().skip(last + 1).any(MessageFacts::is_ordinary_user) {
         return messages.len();
     }
-    // Some hosts write the parallel calls of one turn as neighbouring messages.
-    let is_same_turn = |facts: &MessageFacts| facts.role == Role::Assistant && (!facts.calls.is_empty() || facts.leads);
     let before = messages.get(..last).unwrap_or_default();
-    before.iter().rposition(|facts| !is_same_turn(facts)).map_or(0, |index| index + 1)
+    before.iter().rposition(|facts| !is_of_turn(facts)).map_or(0, |index| index + 1)
+}
+
+/// Whether a message is one of the neighbours that make one turn's calls.
+fn is_of_turn(facts: &MessageFacts) -> bool {
+    facts.role == Role::Assistant && (!facts.calls.is_empty() || facts.leads)
 }
 
 #[derive(Default)]

@@ -121,12 +121,14 @@ pub struct Call {
     pub name: String,
     /// The way from the call to its arguments.
     pub arguments: &'static [Key],
+    /// Which step of its message it belongs to, where a message holds several with their results.
+    pub step: usize,
 }
 
 impl Call {
     /// A call that is written once.
     pub fn new(place: Place, id: Option<String>, name: String, arguments: &'static [Key]) -> Self {
-        Call { place, copies: Vec::new(), id, name, arguments }
+        Call { place, copies: Vec::new(), id, name, arguments, step: 0 }
     }
 }
 

@@ -24,6 +24,7 @@
 //! ```
 
 mod canonical;
+mod conflict;
 mod error;
 mod event;
 mod exchange;
@@ -53,7 +54,7 @@ pub use event::{acp_update, events_by_kind};
 pub use guard::pairing::Violation;
 pub use json::{Parsed, parse};
 pub use node::{Key, Kind, MAX_DEPTH, Node, to_value};
-pub use options::{Options, RepairMatch, SignatureScope, SummaryRole};
+pub use options::{OnSignatureConflict, Options, RepairMatch, SignatureScope, SummaryRole};
 pub use patched::{Field, Patched};
 pub use plan::{HiddenCall, Pointer, Shown};
 pub use policy::Policy;

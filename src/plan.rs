@@ -183,6 +183,7 @@ impl Plan {
             insert: self.insert.filter(|_| !self.drop.is_empty()).map(|insert| Summary::of(insert, &self.drop, facts)),
             hidden_calls: Vec::new(),
             roots_consulted: self.roots_consulted,
+            strips: false,
             stripped: Vec::new(),
         };
         for (exchange, reason) in self.hide {
@@ -316,6 +317,8 @@ pub struct ResolvedPlan {
     pub hidden_calls: Vec<HiddenCall>,
     /// What was looked at to decide.
     pub roots_consulted: Vec<String>,
+    /// Whether reasoning goes where signatures stand in the way.
+    pub strips: bool,
     /// The messages whose reasoning goes because of what goes before it.
     pub stripped: Vec<usize>,
 }

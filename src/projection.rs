@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::canonical::{TooDeep, TwinHash};
+use crate::conflict;
 use crate::error::{ErrorCode, ProjectionError};
 use crate::event;
 use crate::exchange::Exchanges;
 use crate::facts::{MessageFacts, arguments, body, text_parts};
 use crate::guard::{pairing, signatures};
 use crate::node::{Key, Kind, Node};
-use crate::options::{Options, SignatureScope};
+use crate::options::{OnSignatureConflict, Options, SignatureScope};
 use crate::patched::Patched;
 use crate::plan::{ResolvedPlan, Shown, visible_chars};
 use crate::policy::custom::{CustomView, shown as custom_shown};
@@ -169,6 +170,8 @@ struct Draft<N> {
     plan: ResolvedPlan,
     reason: Option<String>,
     blocked: bool,
+    /// Messages that were to change and stay because of signatures.
+    skipped: Vec<usize>,
 }
 
 impl<N: Node> Draft<N> {
@@ -180,6 +183,7 @@ impl<N: Node> Draft<N> {
             plan: ResolvedPlan::nothing(),
             reason: None,
             blocked: false,
+            skipped: Vec::new(),
         }
     }
 }
@@ -198,15 +202,40 @@ fn built_in_draft<N: Node>(
         options,
         open_turn: if options.protect_open_turn { exchanges.open_turn() } else { facts.len() },
     };
-    let plan = plan(&scene).resolve(facts, exchanges);
-    let messages = plan.apply(&transcript.messages, facts, options.policy.name());
-    Draft { messages, reason: plan.reason.map(str::to_owned), plan, blocked: false }
+    let mut plan = plan(&scene);
+    let on_conflict = options.on_signature_conflict;
+    let (mut skipped, mut resolution) = (Vec::new(), None);
+    if options.respect_provider_signatures && on_conflict == OnSignatureConflict::Skip {
+        skipped = conflict::skip(&mut plan, facts, exchanges, options.signature_scope);
+        let protected = skipped.iter().find_map(|index| signatures::protector(*index, facts, exchanges));
+        let signed = protected.or_else(|| facts.iter().position(|facts| facts.signed));
+        resolution = signed.filter(|_| !skipped.is_empty()).map(|index| ("skipped", index));
+    }
+    let plan = plan.resolve(facts, exchanges);
+    let draft = |plan: ResolvedPlan| {
+        let messages = plan.apply(&transcript.messages, facts, options.policy.name());
+        Draft { messages, reason: plan.reason.map(str::to_owned), plan, blocked: false, skipped: Vec::new() }
+    };
+    let mut draft_of_plan = draft(plan);
+    if on_conflict == OnSignatureConflict::StripReasoning
+        && let Some(index) = signature_conflict(&draft_of_plan, facts, exchanges, options)
+    {
+        conflict::strip(&mut draft_of_plan.plan, facts, exchanges);
+        draft_of_plan = draft(draft_of_plan.plan);
+        resolution = Some(("stripped", index));
+    }
+    if let Some((word, index)) = resolution {
+        let reason = draft_of_plan.reason.unwrap_or_else(|| options.policy.reason().to_owned());
+        draft_of_plan.reason = Some(format!("{reason} ({word}: signed reasoning at index {index})"));
+    }
+    Draft { skipped, ..draft_of_plan }
 }
 
 fn custom_draft<N: Node>(messages: &[N], projector: Projector<'_, N>) -> Result<Draft<N>, ProjectionError> {
     let view = projector(messages)?;
     let shown = custom_shown(&view, messages);
-    Ok(Draft { messages: shown, plan: ResolvedPlan::nothing(), reason: view.reason, blocked: false })
+    let plan = ResolvedPlan::nothing();
+    Ok(Draft { messages: shown, plan, reason: view.reason, blocked: false, skipped: Vec::new() })
 }
 
 fn projector_missing() -> ProjectionError {
@@ -231,6 +260,17 @@ fn refusal<N: Node>(
     {
         return Some(format!("{} (blocked: split tool call at index {index})", options.policy.reason()));
     }
+    let signed = signature_conflict(draft, facts, exchanges, options);
+    signed.map(|index| format!("{} (blocked: signed reasoning at index {index})", options.policy.reason()))
+}
+
+/// The first signed message that the draft would break.
+fn signature_conflict<N: Node>(
+    draft: &Draft<N>,
+    facts: &[MessageFacts],
+    exchanges: &Exchanges<'_>,
+    options: &Options,
+) -> Option<usize> {
     if !options.respect_provider_signatures {
         return None;
     }
@@ -238,12 +278,15 @@ fn refusal<N: Node>(
         Policy::Custom => complement(&unchanged(&draft.messages), facts.len()),
         _ => draft.plan.touched(),
     };
-    let signed = signatures::touched_signature(&touched, facts).or_else(|| {
+    let stripped = &draft.plan.stripped;
+    // Once reasoning goes, what goes as a whole takes its own along.
+    let is_gone = |index: &usize| draft.plan.strips && (stripped.contains(index) || draft.plan.drops(*index));
+    let broken = touched.iter().filter_map(|index| signatures::protector(*index, facts, exchanges));
+    broken.filter(|index| !is_gone(index)).min().or_else(|| {
         let first_change = signatures::first_change(&draft.messages, facts.len());
-        let by_prefix = options.signature_scope == SignatureScope::Prefix;
-        by_prefix.then(|| signatures::invalidated(&draft.messages, first_change, facts).first().copied()).flatten()
-    });
-    signed.map(|index| format!("{} (blocked: signed reasoning at index {index})", options.policy.reason()))
+        let invalidated = || signatures::invalidated(&draft.messages, first_change, facts, stripped).first().copied();
+        (options.signature_scope == SignatureScope::Prefix).then(invalidated).flatten()
+    })
 }
 
 fn finish<N: Node>(
@@ -254,7 +297,7 @@ fn finish<N: Node>(
     draft: Draft<N>,
 ) -> Result<View<N>, ProjectionError> {
     let sources = &transcript.messages;
-    let Draft { messages, plan, reason, blocked } = draft;
+    let Draft { messages, plan, reason, blocked, skipped } = draft;
     let first_changed_index = signatures::first_change(&messages, sources.len());
     let hashes = if options.prefix_hash { Some(hashes(sources, &messages, first_changed_index)?) } else { None };
     let mut kept: Vec<usize> = messages.iter().filter_map(Shown::source).collect();
@@ -289,7 +332,9 @@ fn finish<N: Node>(
         source_count: sources.len(),
         provider_safety_blocked: blocked,
         first_changed_index,
-        invalidated_signature_indices: signatures::invalidated(&messages, first_changed_index, facts),
+        invalidated_signature_indices: signatures::invalidated(&messages, first_changed_index, facts, &plan.stripped),
+        skipped_indices: skipped,
+        stripped_indices: plan.stripped,
         lone_surrogate_indices: hashes.map(|hashes| hashes.lone_surrogates).unwrap_or_default(),
         violations: (options.policy == Policy::Custom).then(|| violations(&messages)).transpose()?,
         is_selection: messages.iter().all(|shown| matches!(shown, Shown::Kept { .. })) && is_in_order,

@@ -1,13 +1,21 @@
 //! Signed and opaque reasoning. Changing a message that holds it makes the provider refuse it; newer Claude models
 //! bind each signature to everything before it as well (provider rules ANT-THK-2, ANT-BIND-1).
 
+use crate::exchange::Exchanges;
 use crate::facts::MessageFacts;
 use crate::node::Node;
 use crate::plan::Shown;
 
-/// The first touched message that itself holds signed reasoning.
-pub fn touched_signature(touched: &[usize], facts: &[MessageFacts]) -> Option<usize> {
-    touched.iter().copied().filter(|index| facts.get(*index).is_some_and(|facts| facts.signed)).min()
+/// The signed message that a change of the message at `index` would break: itself, or the reasoning before it that
+/// it was produced with.
+pub fn protector(index: usize, facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> Option<usize> {
+    let facts_at = |index: usize| facts.get(index);
+    if facts_at(index).is_some_and(|facts| facts.signed) {
+        return Some(index);
+    }
+    let head = exchanges.head(index)?;
+    let mut leads = (head..facts.len()).take_while(|index| facts_at(*index).is_some_and(|facts| facts.leads));
+    leads.find(|index| facts_at(*index).is_some_and(|facts| facts.signed))
 }
 
 /// Where in `shown` the view first differs from its source; `None` when it shows the whole source unchanged.
@@ -18,10 +26,15 @@ pub fn first_change<N: Node>(shown: &[Shown<N>], source_count: usize) -> Option<
     (same < shown.len() || same < source_count).then_some(same)
 }
 
-/// The source indices of kept messages whose signatures come after the first change.
-pub fn invalidated<N: Node>(shown: &[Shown<N>], first_change: Option<usize>, facts: &[MessageFacts]) -> Vec<usize> {
+/// The source indices of kept messages whose signatures come after the first change. Those that were taken out are gone.
+pub fn invalidated<N: Node>(
+    shown: &[Shown<N>],
+    first_change: Option<usize>,
+    facts: &[MessageFacts],
+    stripped: &[usize],
+) -> Vec<usize> {
     let Some(first_change) = first_change else { return Vec::new() };
-    let is_signed = |source: &usize| facts.get(*source).is_some_and(|facts| facts.signed);
+    let is_signed = |source: &usize| facts.get(*source).is_some_and(|facts| facts.signed) && !stripped.contains(source);
     let after = shown.iter().enumerate().skip(first_change).filter_map(|(position, shown)| match shown {
         Shown::Kept { source, .. } => Some(*source),
         // A changed message is itself the change: what it signs stands before what it lost.

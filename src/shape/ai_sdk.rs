@@ -101,10 +101,14 @@ pub fn read_ui<N: Node>(
 ) -> Result<MessageFacts, ProjectionError> {
     let role = super::role(role_name);
     let mut facts = MessageFacts { shape: Shape::AiSdkUi, text: PARTS, ..MessageFacts::new(role) };
+    let mut step = 0;
     for (position, part) in parts.items().enumerate() {
         let Some(part) = part else { continue };
         let at = || format!("messages[{index}].parts[{position}]");
-        read_ui_part(&part, Place::Item(Key::Parts, position), &at, &mut facts)?;
+        let calls = facts.calls.len();
+        let is_start = read_ui_part(&part, Place::Item(Key::Parts, position), &at, &mut facts)?;
+        step += usize::from(is_start);
+        facts.calls.iter_mut().skip(calls).for_each(|call| call.step = step);
     }
     // The fourth version writes its calls a second time, beside the parts.
     if !facts.calls.is_empty()
@@ -120,12 +124,13 @@ pub fn read_ui<N: Node>(
     Ok(facts)
 }
 
+/// Adds what a UI message's part holds, and says whether it starts a step.
 fn read_ui_part<N: Node>(
     part: &N,
     place: Place,
     at: &dyn Fn() -> String,
     facts: &mut MessageFacts,
-) -> Result<(), ProjectionError> {
+) -> Result<bool, ProjectionError> {
     let kind = part.field_str(Key::Type).unwrap_or_default();
     match kind.as_str() {
         "text" => {
@@ -143,8 +148,8 @@ fn read_ui_part<N: Node>(
                 ui.read(part, &call, place, at, facts)?;
             }
         }
+        "step-start" => return Ok(true),
         // The SDK does not send these.
-        "step-start" => {}
         kind if kind.starts_with("data-") || kind.starts_with("source") => {}
         kind => match kind.strip_prefix("tool-").map(str::to_owned) {
             None if kind != "dynamic-tool" => facts.speaks = true,
@@ -156,7 +161,7 @@ fn read_ui_part<N: Node>(
             }
         },
     }
-    Ok(())
+    Ok(false)
 }
 
 /// A part that is call and result.

@@ -71,6 +71,11 @@ pub fn read<N: Node>(message: &N, kind: &str, index: usize) -> Result<Option<Mes
     };
     let Some(base) = message.follow(form.base) else { return Ok(None) };
     let Some(role) = role(&class, &base) else { return Ok(None) };
+    // Log lines of other systems have such types as well, but say nothing themselves.
+    let says = [Key::Content, Key::ToolCalls].into_iter().any(|key| base.field(key).is_some());
+    if !says && role != Role::Other {
+        return Ok(None);
+    }
     let mut facts = MessageFacts { shape: form.shape, text: form.content, ..MessageFacts::new(role) };
     if role == Role::Tool {
         facts.results.push(result(message, &base, &form, index)?);

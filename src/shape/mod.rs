@@ -75,7 +75,7 @@ fn read_role_and_content<N: Node>(
     {
         read_content(content, &[Key::Content], index, &mut facts)?;
     }
-    if kind == Some("message") {
+    if kind == Some("message") && content.is_some_and(openai_responses::is_content) {
         facts.shape = Shape::Responses;
         openai_responses::note_id(message, &mut facts);
     }

@@ -99,6 +99,14 @@ pub fn read<N: Node>(item: &N, kind: &str, index: usize) -> Result<Option<Messag
     Ok(Some(facts))
 }
 
+/// Whether a message's content is that of an item: Anthropic's responses are of type `message` as well.
+pub fn is_content<N: Node>(content: &N) -> bool {
+    let kind = content.item(0).filter(|part| part.kind() == Kind::Object).and_then(|part| part.field_str(Key::Type));
+    kind.is_some_and(|kind| {
+        matches!(kind.as_str(), "input_text" | "output_text" | "input_image" | "input_file" | "refusal")
+    })
+}
+
 /// An item that has an id needs the reasoning that it was produced with, unless the id goes as well.
 pub fn note_id<N: Node>(item: &N, facts: &mut MessageFacts) {
     if facts.role == Role::Assistant && !facts.leads && item.field(Key::Id).is_some() {
