@@ -5,6 +5,8 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use transcript_projection::{ErrorCode, Provider, Request, Violation, validate};
 
@@ -430,6 +432,14 @@ fn chat_mistakes() -> Vec<Mistake> {
         with(json!({"model": "gpt-6-astra"}), e("OAC-ROLE-3", step(), json!([user("a")]))),
         with(json!({"model": "gpt-6-sol", "reasoning_effort": "low"}), e("OAC-ROLE-3", step(), json!([user("a")]))),
         with(
+            json!({"model": "gemini-3-pro-preview"}),
+            e(
+                "OAC-RSN-1",
+                step(),
+                set(step(), "/1/tool_calls/0/extra_content", json!({"google": {"thought_signature": "A"}})),
+            ),
+        ),
+        with(
             template(),
             e(
                 "CMP-1",
@@ -835,4 +845,20 @@ fn collect_pointers(value: &Value, at: String, pointers: &mut Vec<String>) {
         _ => {}
     }
     pointers.push(at);
+}
+
+#[test]
+fn documents_every_rule_and_tests_it() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/validate.md")).expect("the page");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    let documented: BTreeSet<String> = rows.map(|(rule, _)| rule.to_owned()).collect();
+    let mut tested: BTreeSet<String> = all_mistakes().iter().map(|mistake| mistake.rule.to_owned()).collect();
+    for vector in read_fixture("provider-rules.json").as_array().expect("a list") {
+        if vector["valid"] == false {
+            tested.insert(vector["rule"].as_str().expect("a rule").to_owned());
+        }
+    }
+    // Only a JavaScript string can have one.
+    tested.insert("lone_surrogate".to_owned());
+    assert_eq!(documented, tested);
 }

@@ -11,6 +11,8 @@ import {
   transcriptProject,
   transcriptProjectAsync,
   transcript_project,
+  validateMessages,
+  validate_messages,
   version,
 } from 'transcript-projection';
 import type {
@@ -240,3 +242,14 @@ try {
   }
 }
 version satisfies string;
+
+// What a provider would refuse.
+const refused: Violation[] = validateMessages([{ role: 'user', content: 'a' }], 'anthropic');
+same<(typeof refused)[number]['severity'], 'error' | 'warning'>();
+same<typeof validate_messages, typeof validateMessages>();
+validateMessages({ contents: [{ role: 'user', parts: [] }] }, 'gemini');
+validateMessages({ input: [] }, 'openai_responses', { store: false, original_messages: [] });
+// A request of the caller's own type.
+const body = { model: 'a-model', max_tokens: 8, messages: [{ role: 'user', content: 'a' }] };
+validateMessages(body, 'anthropic', body);
+Transcript.fromObject(body.messages).validate('mistral', { model: null });

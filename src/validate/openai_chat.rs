@@ -3,7 +3,7 @@
 use crate::node::{Key, Node};
 
 use super::chat::{self, Rules};
-use super::checks::{objects, role_of};
+use super::checks::{objects, role_of, shows};
 use super::{Findings, Scene};
 
 const RULES: Rules = Rules {
@@ -20,6 +20,7 @@ const RULES: Rules = Rules {
 pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
     chat::check(scene, &RULES, found);
     needs_responses(scene, found);
+    gemini_signatures(scene, found);
     if scene.request.strict_template {
         template(scene, found);
     }
@@ -38,6 +39,22 @@ fn needs_responses<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
     if let Some(index) = scene.messages.iter().position(|message| message.field(Key::ToolCalls).is_some()) {
         let text = "this model calls tools through the Responses API only";
         found.error("OAC-ROLE-3", index, None, text);
+    }
+}
+
+/// Gemini behind OpenAI's shape: in the current turn the first call of each step carries its signature.
+fn gemini_signatures<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
+    if scene.request.gemini().is_none_or(|version| version < 3) {
+        return;
+    }
+    let turn = scene.messages.iter().rposition(|message| role_of(message) == "user").map_or(0, |newest| newest + 1);
+    for (index, message) in scene.messages.iter().enumerate().skip(turn) {
+        let Some((block, first)) = objects(message, Key::ToolCalls).into_iter().next() else { continue };
+        let google = first.follow(&[Key::ExtraContent, Key::Google]);
+        if !google.is_some_and(|google| shows(&google, Key::ThoughtSignature)) {
+            let text = "the first call of a step in the current turn needs its thought signature";
+            found.error("OAC-RSN-1", index, Some(block), text);
+        }
     }
 }
 
