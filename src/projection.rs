@@ -203,21 +203,22 @@ fn built_in_draft<N: Node>(
         open_turn: if options.protect_open_turn { exchanges.open_turn() } else { facts.len() },
     };
     let mut plan = plan(&scene);
-    let on_conflict = options.on_signature_conflict;
-    let (mut skipped, mut resolution) = (Vec::new(), None);
-    if options.respect_provider_signatures && on_conflict == OnSignatureConflict::Skip {
-        skipped = conflict::skip(&mut plan, facts, exchanges, options.signature_scope);
-        let protected = skipped.iter().find_map(|index| signatures::protector(*index, facts, exchanges));
-        let signed = protected.or_else(|| facts.iter().position(|facts| facts.signed));
-        resolution = signed.filter(|_| !skipped.is_empty()).map(|index| ("skipped", index));
-    }
+    let skipped = match options.on_signature_conflict {
+        _ if !options.respect_provider_signatures => Vec::new(),
+        OnSignatureConflict::Raw => Vec::new(),
+        OnSignatureConflict::Skip => conflict::skip(&mut plan, facts, exchanges, options.signature_scope),
+        OnSignatureConflict::StripReasoning => conflict::skip_in_current_turn(&mut plan, facts, exchanges),
+    };
+    let protected = skipped.iter().find_map(|index| signatures::protector(*index, facts, exchanges));
+    let signed = protected.or_else(|| facts.iter().position(|facts| facts.signed));
+    let mut resolution = signed.filter(|_| !skipped.is_empty()).map(|index| ("skipped", index));
     let plan = plan.resolve(facts, exchanges);
     let draft = |plan: ResolvedPlan| {
         let messages = plan.apply(&transcript.messages, facts, options.policy.name());
         Draft { messages, reason: plan.reason.map(str::to_owned), plan, blocked: false, skipped: Vec::new() }
     };
     let mut draft_of_plan = draft(plan);
-    if on_conflict == OnSignatureConflict::StripReasoning
+    if options.on_signature_conflict == OnSignatureConflict::StripReasoning
         && let Some(index) = signature_conflict(&draft_of_plan, facts, exchanges, options)
     {
         conflict::strip(&mut draft_of_plan.plan, facts, exchanges);
