@@ -167,6 +167,11 @@ keys! {
 
 /// A JSON-like value that can be looked at. Cloning must be cheap: it clones a handle, not the value.
 pub trait Node: Clone {
+    /// The node over a value that the engine made itself. The same type wherever that is possible: what is compiled
+    /// for one node is compiled for both.
+    type Made<'v>: Node;
+    /// A value that the engine made, as a node.
+    fn of_value(value: &Value) -> Self::Made<'_>;
     /// What the value is.
     fn kind(&self) -> Kind;
     /// The field `key` of an object; `None` when it is missing, `null` or JavaScript's `undefined`.
@@ -232,6 +237,10 @@ pub trait Node: Clone {
 }
 
 impl Node for &Value {
+    type Made<'v> = &'v Value;
+    fn of_value(value: &Value) -> &Value {
+        value
+    }
     fn kind(&self) -> Kind {
         match self {
             Value::Null => Kind::Null,

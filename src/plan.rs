@@ -10,7 +10,7 @@ use crate::options::SummaryRole;
 use crate::patched::{Edit, Patched, edited};
 use crate::shape::summary_message;
 use crate::tokens::char_count;
-use crate::value::{extend, object, texts};
+use crate::value::{insert_all, object, texts};
 
 /// What a policy wants to change. Policies fill it; [`Plan::resolve`] works out what that means for each message.
 #[derive(Default)]
@@ -552,7 +552,7 @@ impl Change {
             mark.push(("redaction_pointers", Value::Array(pointers)));
         }
         let mut fields = Map::new();
-        mark.into_iter().for_each(|field| extend(&mut fields, [field]));
+        insert_all(&mut fields, &mut mark.into_iter());
         edits.push(Edit { path: Place::Message.steps(&[Key::HarnProjection]), value: Some(Value::Object(fields)) });
         edited(message, &edits).unwrap_or(Patched::New(Value::Null))
     }

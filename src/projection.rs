@@ -500,7 +500,7 @@ fn read_shown<N: Node>(index: usize, shown: &Shown<N>) -> Result<(MessageFacts, 
     }
     match shown.message() {
         Patched::Source(node) => read(index, &node),
-        message => read(index, &&message.to_value().ok_or_else(|| too_deep(index))?),
+        message => read(index, &N::of_value(&message.to_value().ok_or_else(|| too_deep(index))?)),
     }
 }
 

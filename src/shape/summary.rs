@@ -1,50 +1,67 @@
 //! The synthetic summary in the nearest form that a shape has for it.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::facts::Shape;
 use crate::node::{Key, Node};
 use crate::options::SummaryRole;
-use crate::value::{extend, object};
+use crate::value::object;
 
 /// LangChain loads classes by this path.
 const MODULES: [&str; 2] = ["langchain_core", "messages"];
 
 /// A message that says `text`. Gemini and Bedrock have no place for a system message inside the list.
 pub fn summary_message(shape: Shape, role: SummaryRole, text: &str, policy: &str) -> Value {
-    let role_name = Value::from(role.as_str());
-    let text = Value::from(text);
-    let list = |block| Value::Array(vec![block]);
-    let of_type = |kind: &str, text| list(object([("type", kind.into()), ("text", text)]));
-    let of_langchain = if role == SummaryRole::User { "human" } else { "system" };
-    let mut message = match shape {
-        Shape::Chat => object([("role", role_name), ("content", text)]),
-        Shape::Responses => {
-            let content = of_type("input_text", text);
-            object([("type", "message".into()), ("role", role_name), ("content", content)])
-        }
-        Shape::Gemini => object([("role", "user".into()), ("parts", list(object([("text", text)])))]),
-        Shape::Bedrock => object([("role", "user".into()), ("content", list(object([("text", text)])))]),
-        Shape::AiSdkUi => {
-            // UI messages know no developer.
-            let role_name = if role == SummaryRole::User { "user" } else { "system" };
-            let id = Value::from(policy);
-            object([("id", id), ("role", role_name.into()), ("parts", of_type("text", text))])
-        }
-        Shape::LangChain => object([("type", of_langchain.into()), ("content", text)]),
-        Shape::LangChainStored => object([("type", of_langchain.into()), ("data", object([("content", text)]))]),
-        Shape::LangChainSerialized => object([
-            ("lc", 1.into()),
-            ("type", "constructor".into()),
-            ("id", class(role == SummaryRole::User)),
-            ("kwargs", object([("content", text)])),
-        ]),
+    let is_user = role == SummaryRole::User;
+    let role_name = match shape {
+        Shape::Gemini | Shape::Bedrock => "user",
+        // UI messages know no developer.
+        Shape::AiSdkUi if !is_user => "system",
+        _ => role.as_str(),
     };
-    if let Value::Object(fields) = &mut message {
-        let mark = object([("synthetic", true.into()), ("policy", policy.into())]);
-        extend(fields, [("_harn_projection", mark)]);
+    let of_langchain = if is_user { "human" } else { "system" };
+    // What the text is wrapped in: a block's type, if it is in one.
+    let (block, content) = match shape {
+        Shape::Responses => (Some("input_text"), "content"),
+        Shape::AiSdkUi => (Some("text"), "parts"),
+        Shape::Gemini => (Some(""), "parts"),
+        Shape::Bedrock => (Some(""), "content"),
+        _ => (None, "content"),
+    };
+    let text = match block {
+        None => Value::from(text),
+        Some("") => Value::Array(vec![object([("text", text.into())])]),
+        Some(kind) => Value::Array(vec![object([("type", kind.into()), ("text", text.into())])]),
+    };
+    let mut fields = Map::new();
+    let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+    match shape {
+        Shape::LangChain => {
+            set("type", of_langchain.into());
+            set(content, text);
+        }
+        Shape::LangChainStored => {
+            set("type", of_langchain.into());
+            set("data", object([(content, text)]));
+        }
+        Shape::LangChainSerialized => {
+            set("lc", 1.into());
+            set("type", "constructor".into());
+            set("id", class(is_user));
+            set("kwargs", object([(content, text)]));
+        }
+        _ => {
+            set("role", role_name.into());
+            set(content, text);
+        }
     }
-    message
+    match shape {
+        Shape::Responses => set("type", "message".into()),
+        Shape::AiSdkUi => set("id", policy.into()),
+        _ => None,
+    };
+    set("_harn_projection", object([("synthetic", true.into()), ("policy", policy.into())]));
+    Value::Object(fields)
 }
 
 fn class(is_user: bool) -> Value {

@@ -116,6 +116,11 @@ fn live_kind(value: &JsValue) -> Option<Kind> {
 }
 
 impl Node for JsNode<'_> {
+    type Made<'v> = JsNode<'v>;
+    fn of_value(value: &Value) -> JsNode<'_> {
+        JsNode::Parsed(value)
+    }
+
     fn kind(&self) -> Kind {
         match self {
             JsNode::Live(value) => live_kind(value).unwrap_or(Kind::Null),
