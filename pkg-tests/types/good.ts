@@ -30,6 +30,8 @@ import type {
   Redacted,
   RedactionPointer,
   Stripped,
+  StrippedMark,
+  SummaryMark,
   SummaryPrefixView,
   SyntheticSummary,
   Trimmed,
@@ -118,8 +120,8 @@ transcriptProject({ model: 'a-model', input: [{ type: 'function_call', call_id: 
 // Marks tell the messages of a view apart.
 for (const message of summarised.messages) {
   if (!('_harn_projection' in message)) same<typeof message, Turn>();
-  else if (message._harn_projection.synthetic) same<typeof message, SyntheticSummary>();
-  else same<typeof message, Stripped<Turn>>();
+  else if (message._harn_projection.synthetic) same<typeof message._harn_projection, SummaryMark>();
+  else same<typeof message._harn_projection, StrippedMark>();
 }
 
 // One set of options for all policies: what a policy does not use is no error.
