@@ -386,7 +386,7 @@ impl ResolvedPlan {
         let says_nothing = !facts.speaks
             && facts.calls.len() == change.hidden.calls.len()
             && facts.results.len() == change.hidden.results.len();
-        if says_nothing || facts.leads {
+        if says_nothing {
             self.drop(index);
         }
         self.stripped.push(index);

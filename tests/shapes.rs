@@ -296,6 +296,32 @@ fn signed_material_is_known_under_all_its_names() {
     unsigned.iter().for_each(|message| assert!(!blocks(message), "{message}"));
 }
 
+/// Declining answers: what was declined is no unanswered call.
+#[test]
+fn a_declined_approval_is_an_answer() {
+    let call = json!({"type": "tool-call", "toolCallId": "a", "toolName": "b", "input": {}});
+    let request = json!({"type": "tool-approval-request", "approvalId": "c", "toolCallId": "a"});
+    let declined = json!({"type": "tool-approval-response", "approvalId": "c", "approved": false});
+    for messages in [
+        json!([{"role": "assistant", "content": [call, request]}, {"role": "tool", "content": [declined]}]),
+        json!([
+            {"type": "mcp_approval_request", "id": "a", "name": "b", "arguments": "{}"},
+            {"type": "mcp_approval_response", "approval_request_id": "a", "approve": false},
+        ]),
+        json!([{"role": "assistant", "parts":
+            [{"type": "tool-b", "toolCallId": "a", "state": "approval-responded", "approval": {"approved": false}}]}]),
+    ] {
+        assert_eq!(violations(&messages), Some(vec![]), "{messages}");
+    }
+}
+
+fn violations(messages: &Value) -> Option<Vec<transcript_projection::Violation>> {
+    let mut all = everything;
+    let callbacks = Callbacks { is_error: None, projector: Some(&mut all) };
+    let view = project(&Transcript::of(&messages).unwrap(), &Options::of(Policy::Custom), callbacks).unwrap();
+    view.report.violations
+}
+
 fn everything<'a>(messages: &[&'a Value]) -> Result<CustomView<&'a Value>, ProjectionError> {
     Ok(CustomView::of(messages.iter().map(|message| Patched::Source(*message)).collect()))
 }
@@ -304,12 +330,6 @@ fn everything<'a>(messages: &[&'a Value]) -> Result<CustomView<&'a Value>, Proje
 #[test]
 fn a_custom_view_of_everything_violates_nothing() {
     for shape in SHAPES {
-        let transcript = story(shape);
-        let transcript = Transcript::of(&&transcript).unwrap();
-        let mut all = everything;
-        let options = Options::of(Policy::Custom);
-        let callbacks = Callbacks { is_error: None, projector: Some(&mut all) };
-        let view = project(&transcript, &options, callbacks).unwrap();
-        assert_eq!(view.report.violations, Some(vec![]), "{shape}");
+        assert_eq!(violations(&story(shape)), Some(vec![]), "{shape}");
     }
 }
