@@ -251,7 +251,10 @@ fn the_caller_reads_exit_codes() {
 #[test]
 fn signed_material_is_known_under_all_its_names() {
     let part = |part: Value| json!({"role": "assistant", "content": [part, {"type": "text", "text": "So."}]});
+    let call = json!({"id": "a", "function": {"name": "b"}, "extra_content": {"google": {"thought_signature": "x"}}});
     let signed = [
+        json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+        json!({"type": "function_call", "call_id": "a", "name": "b", "caller": {"type": "program", "caller_id": "p"}}),
         json!({"type": "reasoning", "summary": [], "encrypted_content": "x"}),
         json!({"type": "compaction", "encrypted_content": "x"}),
         json!({"type": "program", "call_id": "p", "code": "", "fingerprint": "x"}),
@@ -279,6 +282,9 @@ fn signed_material_is_known_under_all_its_names() {
         json!({"type": "ai", "data": {"content": "", "additional_kwargs": {"__gemini_function_call_thought_signatures__": {"a": "x"}}}}),
     ];
     let unsigned = [
+        json!({"type": "reasoning", "summary": [], "encrypted_content": ""}),
+        json!({"type": "compaction", "encrypted_content": ""}),
+        json!({"type": "function_call", "call_id": "a", "name": "b", "caller": {"type": "direct"}}),
         json!({"type": "reasoning", "summary": [], "encrypted_content": null}),
         part(json!({"type": "thinking", "thinking": "a", "signature": ""})),
         json!({"role": "model", "parts": [{"text": "a", "thought": true}]}),
