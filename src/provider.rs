@@ -47,17 +47,22 @@ impl Provider {
         })
     }
 
-    /// Whether a system message inside the list is refused, so that a summary must speak as the user.
-    fn refuses_system_messages(self) -> bool {
-        matches!(self, Provider::Anthropic | Provider::Gemini | Provider::Bedrock)
+    /// Whether a system message is refused inside the list, or only at its end, so that a summary must speak as the
+    /// user.
+    fn refuses_system_message(self, is_last: bool) -> bool {
+        match self {
+            Provider::Anthropic | Provider::Gemini | Provider::Bedrock => true,
+            Provider::Mistral => is_last,
+            _ => false,
+        }
     }
 }
 
 /// The messages as a provider may see them; those that need no change are the caller's own.
 pub fn provider_messages<N: Node>(messages: &[N], provider: Option<Provider>) -> Vec<Patched<N>> {
     let mut sent: Vec<(N, Patched<N>)> = Vec::with_capacity(messages.len());
-    for message in messages {
-        let changed = without_marks(message, provider);
+    for (index, message) in messages.iter().enumerate() {
+        let changed = without_marks(message, provider, index + 1 == messages.len());
         match sent.last_mut().filter(|(before, _)| provider == Some(Provider::Bedrock) && is_same_turn(before, message))
         {
             // Converse wants the roles to alternate, which a message that went may have seen to.
@@ -68,7 +73,7 @@ pub fn provider_messages<N: Node>(messages: &[N], provider: Option<Provider>) ->
     sent.into_iter().map(|(_, message)| message).collect()
 }
 
-fn without_marks<N: Node>(message: &N, provider: Option<Provider>) -> Patched<N> {
+fn without_marks<N: Node>(message: &N, provider: Option<Provider>, is_last: bool) -> Patched<N> {
     // Marks on blocks come with a mark on their message.
     let Some(mark) = message.field(Key::HarnProjection) else { return Patched::Source(message.clone()) };
     let mut edits = vec![unmark(Place::Message)];
@@ -80,7 +85,7 @@ fn without_marks<N: Node>(message: &N, provider: Option<Provider>) -> Patched<N>
         edits.extend(marked.map(|(index, _)| unmark(Place::item(list, index))));
     }
     let is_summary = mark.field(Key::Synthetic).and_then(|synthetic| synthetic.as_bool()) == Some(true);
-    if is_summary && provider.is_some_and(Provider::refuses_system_messages) {
+    if is_summary && provider.is_some_and(|provider| provider.refuses_system_message(is_last)) {
         let (key, value) = as_user(message);
         edits.push(Edit { path: Place::Field(key).steps(&[]), value: Some(value) });
     }

@@ -97,7 +97,8 @@ fn layout<N: Node>(scene: &Scene<'_, N>, index: usize, found: &mut Findings) {
     if facts.calls.is_empty() {
         return;
     }
-    if before.is_none_or(|before| before.role == Role::Assistant) {
+    // Behind calls it is their missing responses that are wrong.
+    if before.is_none_or(|before| before.role == Role::Assistant && before.calls.is_empty()) {
         found.error("GEM-PAIR-2", index, None, "calls must come directly after the user's turn or after responses");
     }
     if index + 1 == scene.messages.len() {
@@ -179,6 +180,11 @@ fn interleaved<N: Node>(original: &[N], scene: &Scene<'_, N>, found: &mut Findin
         call_parts(content).iter().filter_map(|part| canonical_text(part).ok()).collect()
     };
     let steps: Vec<(usize, Vec<String>)> = scene.messages.iter().map(batch).enumerate().collect();
+    // When calls went, those that are left may only look like a batch.
+    let count: usize = steps.iter().map(|(_, step)| step.len()).sum();
+    if count < original.iter().map(|content| call_parts(content).len()).sum() {
+        return;
+    }
     for whole in original.iter().map(batch).filter(|whole| whole.len() > 1) {
         if steps.iter().any(|(_, step)| *step == whole) {
             continue;
