@@ -28,7 +28,7 @@ fn story(shape: &str) -> Value {
 
 fn list_of(transcript: &Value) -> &Vec<Value> {
     let list = ["messages", "contents", "input"].into_iter().find_map(|name| transcript.get(name));
-    list.and_then(Value::as_array).expect("a list")
+    list.or(Some(transcript)).and_then(Value::as_array).expect("a list")
 }
 
 fn view(transcript: &Value, options: Value) -> Value {
@@ -338,4 +338,54 @@ fn a_custom_view_of_everything_violates_nothing() {
     for shape in SHAPES {
         assert_eq!(violations(&story(shape)), Some(vec![]), "{shape}");
     }
+}
+
+/// What a provider accepts before, it accepts after: every fixture, under every policy and way out of a conflict.
+#[test]
+fn projections_add_no_violation() {
+    let mut transcripts: Vec<Value> = SHAPES.iter().map(|shape| story(shape)).collect();
+    let cases = read_fixture("shapes/cases.json");
+    transcripts.extend(cases.as_array().unwrap().iter().map(|case| case["transcript"].clone()));
+    let mut checked = 0;
+    for transcript in &transcripts {
+        for provider in Provider::ALL.map(|(_, provider)| provider) {
+            let before = rules(list_of(transcript), provider);
+            // A list in another shape is refused from the start; ids that answer nothing are not always.
+            if !before.is_empty() || violations(transcript) != Some(vec![]) {
+                continue;
+            }
+            for options in options_of_all_policies() {
+                let view = view(transcript, options.clone());
+                let sent = to_provider(view["messages"].as_array().unwrap(), provider);
+                let after = rules(&sent, provider);
+                assert!(after.is_empty(), "{provider:?} {options}\n{transcript}\n{sent:?}\n{after:?}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 1000, "only {checked} views were checked");
+}
+
+fn rules(messages: &[Value], provider: Provider) -> Vec<String> {
+    let nodes: Vec<&Value> = messages.iter().collect();
+    let found = transcript_projection::validate(&nodes, provider, &Default::default()).expect("a verdict");
+    let errors = found.iter().filter(|violation| violation.severity == "error");
+    errors.map(|violation| format!("{} at {}: {}", violation.rule, violation.index, violation.message)).collect()
+}
+
+fn options_of_all_policies() -> Vec<Value> {
+    let mut all = Vec::new();
+    for on_conflict in ["raw", "skip", "strip_reasoning"] {
+        for scope in ["message", "prefix"] {
+            let policies = ["clean_tool_repair", "squash_failed_calls"].map(|policy| json!({"policy": policy}));
+            let summaries = (0..8).map(|keep_last| json!({"policy": "summary_prefix", "keep_last": keep_last}));
+            let gc = [json!({"policy": "reachability_gc", "root_window": 2, "min_chars": 20})];
+            for mut options in policies.into_iter().chain(summaries).chain(gc) {
+                options["on_signature_conflict"] = on_conflict.into();
+                options["signature_scope"] = scope.into();
+                all.push(options);
+            }
+        }
+    }
+    all
 }
