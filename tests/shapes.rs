@@ -375,13 +375,14 @@ fn rules(messages: &[Value], provider: Provider) -> Vec<String> {
 
 fn options_of_all_policies() -> Vec<Value> {
     let mut all = Vec::new();
-    for on_conflict in ["raw", "skip", "strip_reasoning"] {
+    for (on_conflict, respect) in [("raw", true), ("skip", true), ("strip_reasoning", true), ("raw", false)] {
         for scope in ["message", "prefix"] {
             let policies = ["clean_tool_repair", "squash_failed_calls"].map(|policy| json!({"policy": policy}));
             let summaries = (0..8).map(|keep_last| json!({"policy": "summary_prefix", "keep_last": keep_last}));
             let gc = [json!({"policy": "reachability_gc", "root_window": 2, "min_chars": 20})];
             for mut options in policies.into_iter().chain(summaries).chain(gc) {
                 options["on_signature_conflict"] = on_conflict.into();
+                options["respect_provider_signatures"] = respect.into();
                 options["signature_scope"] = scope.into();
                 all.push(options);
             }
