@@ -74,4 +74,5 @@ pub fn strip(plan: &mut ResolvedPlan, facts: &[MessageFacts], exchanges: &Exchan
             plan.strip(index, message);
         }
     }
+    plan.stripped.sort_unstable();
 }

@@ -219,7 +219,7 @@ impl Plan {
             resolved.drop(index);
         }
         for unit in exchanges.units() {
-            resolved.drop_leads_of_nothing(unit, facts);
+            resolved.settle_unit(unit, facts);
         }
         resolved
     }
@@ -370,18 +370,25 @@ impl ResolvedPlan {
         matches!(self.fates.get(index), Some(Fate::Dropped))
     }
 
-    /// Reasoning goes with the last of the messages that it was produced with.
-    fn drop_leads_of_nothing(&mut self, unit: std::ops::Range<usize>, facts: &[MessageFacts]) {
+    /// Reasoning goes with the first message behind it: providers want that one right there. What else it led to
+    /// then has to look as if there had been none.
+    fn settle_unit(&mut self, unit: std::ops::Range<usize>, facts: &[MessageFacts]) {
         let leads = |index: &usize| facts.get(*index).is_some_and(|facts| facts.leads);
         let (leads, led): (Vec<usize>, Vec<usize>) = unit.partition(leads);
-        if !led.is_empty() && led.iter().all(|index| self.drops(*index)) {
-            leads.into_iter().for_each(|index| self.drop(index));
+        if !led.first().is_some_and(|first| self.drops(*first)) {
+            return;
+        }
+        leads.into_iter().for_each(|index| self.drop(index));
+        for index in led {
+            if let Some(facts) = facts.get(index).filter(|facts| !facts.opaque.is_empty()) {
+                self.strip(index, facts);
+            }
         }
     }
 
     /// Takes all reasoning and every signature out of a message; what then shows nothing goes.
     pub fn strip(&mut self, index: usize, facts: &MessageFacts) {
-        let Some(change) = self.change(index) else { return };
+        let Some(change) = self.change(index).filter(|change| !change.stripped) else { return };
         change.stripped = true;
         let says_nothing = !facts.speaks
             && facts.calls.len() == change.hidden.calls.len()

@@ -5,8 +5,8 @@
 mod common;
 
 use serde_json::{Value, json};
-use transcript_projection::{Callbacks, CustomView, Options, Patched, Policy, ProjectionError, Provider, ResultInfo};
-use transcript_projection::{Transcript, project, provider_messages, recover_redacted};
+use transcript_projection::{Callbacks, CustomView, Options, Patched, Policy, ProjectionError, Provider, Request};
+use transcript_projection::{ResultInfo, Transcript, project, provider_messages, recover_redacted};
 
 use common::{project_value, read_fixture, view_value};
 
@@ -349,7 +349,7 @@ fn projections_add_no_violation() {
     let mut checked = 0;
     for transcript in &transcripts {
         for provider in Provider::ALL.map(|(_, provider)| provider) {
-            let before = rules(list_of(transcript), provider);
+            let before = rules(list_of(transcript), list_of(transcript), provider);
             // A list in another shape is refused from the start; ids that answer nothing are not always.
             if !before.is_empty() || violations(transcript) != Some(vec![]) {
                 continue;
@@ -357,7 +357,7 @@ fn projections_add_no_violation() {
             for options in options_of_all_policies() {
                 let view = view(transcript, options.clone());
                 let sent = to_provider(view["messages"].as_array().unwrap(), provider);
-                let after = rules(&sent, provider);
+                let after = rules(&sent, list_of(transcript), provider);
                 assert!(after.is_empty(), "{provider:?} {options}\n{transcript}\n{sent:?}\n{after:?}");
                 checked += 1;
             }
@@ -366,9 +366,10 @@ fn projections_add_no_violation() {
     assert!(checked > 1000, "only {checked} views were checked");
 }
 
-fn rules(messages: &[Value], provider: Provider) -> Vec<String> {
+fn rules(messages: &[Value], source: &[Value], provider: Provider) -> Vec<String> {
     let nodes: Vec<&Value> = messages.iter().collect();
-    let found = transcript_projection::validate(&nodes, provider, &Default::default()).expect("a verdict");
+    let request = Request { original_messages: Some(source.iter().collect()), ..Request::default() };
+    let found = transcript_projection::validate(&nodes, provider, &request).expect("a verdict");
     let errors = found.iter().filter(|violation| violation.severity == "error");
     errors.map(|violation| format!("{} at {}: {}", violation.rule, violation.index, violation.message)).collect()
 }
