@@ -187,7 +187,8 @@ test('every option of the engine has a flag', () => {
 
 test('the engine knows every flag', () => {
   const args = [
-    ['--signature-scope', 'prefix'], ['--reason', 'r'], ['--no-prefix-hash'], ['--no-protect-open-turn'],
+    ['--signature-scope', 'prefix'], ['--on-signature-conflict', 'skip'], ['--reason', 'r'],
+    ['--no-prefix-hash'], ['--no-protect-open-turn'],
     ['--repair-match', 'target'], ['--keep-last', '1'], ['--summary', 's'], ['--summary-role', 'user'],
     ['--keep-newest-user'], ['--root-window', '1'], ['--recent-messages', '1'], ['--min-chars', '1'],
     ['--roots', '["a"]'], ['--active-plan', 'plain text'], ['--scratchpad', '{"a": 1}'], ['--pending-tool-args', '1'],

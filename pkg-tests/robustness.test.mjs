@@ -259,7 +259,7 @@ function assertInOrder() {
   assert.equal(JSON.stringify(view), sampleView);
 }
 
-const lengthOf = (input) => (Array.isArray(input) ? input : input.messages).length;
+const lengthOf = (input) => (Array.isArray(input) ? input : (input.messages ?? input.contents ?? input.input)).length;
 
 test('damaged input gives a view or an error with a name', (t) => {
   const seed = Number(ROBUSTNESS_SEED);

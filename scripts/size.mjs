@@ -6,8 +6,9 @@ import { build } from './build.mjs';
 import { Failure, isMain, main, root } from './lib.mjs';
 import { setup } from './setup.mjs';
 
-// Of the wasm, gzip. Projection alone, without compaction and estimates, must fit into 120 KB.
-const BUDGET = 136 * 1024;
+// Of the wasm, gzip. Projection of the three first shapes alone fits into 120 KB; compaction and estimates weigh 12,
+// the other wire shapes 21, the validator 30.
+const BUDGET = 193 * 1024;
 
 /** Prints the table. An entry is counted as a bundler ships it, all it imports included, the wasm file apart. */
 export async function size() {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::facts::{Call, MessageFacts, Role, ToolResult};
+use crate::facts::{Call, Dependant, MessageFacts, Role, ToolResult};
 
 /// The position of a call or of a result: message index, then index among the message's calls or results.
 pub type Spot = (usize, usize);
@@ -16,6 +16,16 @@ pub struct Exchange {
     pub call: Spot,
     /// Its results: none while it runs or after an interruption, one as a rule, more when a host repeats itself.
     pub results: Vec<Spot>,
+    /// What hangs on it: message index, then index among the message's dependants.
+    pub dependants: Vec<Spot>,
+}
+
+impl Exchange {
+    /// The messages that it touches.
+    pub fn messages(&self) -> impl Iterator<Item = usize> + '_ {
+        let spots = [self.call].into_iter().chain(self.results.iter().copied()).chain(self.dependants.iter().copied());
+        spots.map(|(message, _)| message)
+    }
 }
 
 /// All exchanges of a transcript, in the order of their calls.
@@ -28,6 +38,8 @@ pub struct Exchanges<'a> {
     /// The exchange index of each message's first call.
     first_of_message: Vec<usize>,
     turns: Vec<Range<usize>>,
+    /// For each message, the first of the reasoning messages that it was produced with. Empty when there are none.
+    heads: Vec<Option<usize>>,
     open_turn: usize,
 }
 
@@ -45,18 +57,26 @@ impl<'a> Exchanges<'a> {
             for (position, call) in facts.calls.iter().enumerate() {
                 pairing.add_call(call, (index, position));
             }
-            let results = facts.results.iter().enumerate();
-            answered.push(results.map(|(position, result)| pairing.add_result(result, (index, position))).collect());
+            // Requests for approval name calls beside them.
+            for (position, dependant) in facts.dependants.iter().enumerate() {
+                pairing.add_dependant(dependant, (index, position));
+            }
+            let own_calls = first_of_message.last().copied().unwrap_or_default();
+            let mut seen = 0;
+            let results = facts.results.iter().enumerate().map(|(position, result)| {
+                // What stands in one place belongs together, whatever the ids say.
+                let rest = facts.calls.get(seen..).unwrap_or_default();
+                let own = rest.iter().position(|call| call.place == result.place).map(|offset| seen + offset);
+                seen = own.map_or(seen, |own| own + 1);
+                pairing.add_result(result, (index, position), own.map(|own| own_calls + own))
+            });
+            answered.push(results.collect());
         }
-        let turns = turns(messages);
-        Exchanges {
-            messages,
-            list: pairing.list,
-            answered,
-            first_of_message,
-            open_turn: open_turn(messages, &turns),
-            turns,
-        }
+        let (list, heads, turns) = (pairing.list, heads(messages), turns(messages));
+        let open_turn = messages.len();
+        let mut exchanges = Exchanges { messages, list, answered, first_of_message, turns, heads, open_turn };
+        exchanges.open_turn = exchanges.start_of_open_turn().unwrap_or(open_turn);
+        exchanges
     }
 
     /// Every exchange.
@@ -103,30 +123,69 @@ impl<'a> Exchanges<'a> {
         !exchange.results.is_empty() && exchange.results.iter().all(|spot| self.result(*spot).is_some_and(&holds))
     }
 
-    /// Where the open turn starts: the last assistant turn when it has calls, with everything after it. The number
-    /// of messages when there is none.
+    /// Where the open turn starts: the last assistant turn when it has calls, with everything after it, unless it
+    /// answered them itself and the user has spoken since. The number of messages when there is none.
     pub fn open_turn(&self) -> usize {
         self.open_turn
     }
 
-    /// The messages that an exchange touches, from the call to its last result.
-    pub fn span(&self, exchange: &Exchange) -> (usize, usize) {
-        let last = exchange.results.iter().map(|(message, _)| *message).max();
-        (exchange.call.0, last.unwrap_or(exchange.call.0))
+    fn start_of_open_turn(&self) -> Option<usize> {
+        let turn = self.turn(self.messages.iter().rposition(|facts| facts.role == Role::Assistant)?);
+        let mut calls = turn.clone().flat_map(|index| self.of_message(index)).peekable();
+        calls.peek()?;
+        // Answered in the turn itself, and then the user spoke: the model has seen those results.
+        let answers_itself = calls.all(|exchange| !exchange.results.is_empty() && self.span(exchange).1 < turn.end);
+        let is_seen = answers_itself && self.messages.iter().skip(turn.end).any(MessageFacts::is_ordinary_user);
+        (!is_seen).then_some(turn.start)
     }
 
-    /// The turn that a message belongs to: itself, or the run of neighbouring assistant messages that it stands in.
-    /// Providers read such a run as one message (ANT-ROLE-2), and some hosts write one block a message.
+    /// The messages that an exchange touches, from the call to its last result or dependant.
+    pub fn span(&self, exchange: &Exchange) -> (usize, usize) {
+        (exchange.call.0, exchange.messages().max().unwrap_or(exchange.call.0))
+    }
+
+    /// The moment of the call: its message, and the step in it.
+    pub fn made(&self, exchange: &Exchange) -> (usize, usize) {
+        (exchange.call.0, self.call(exchange).map_or(0, |call| call.step))
+    }
+
+    /// The moment from which on the model has seen how the call went.
+    pub fn seen(&self, exchange: &Exchange) -> (usize, usize) {
+        let (message, step) = self.made(exchange);
+        let (_, last) = self.span(exchange);
+        if last == message { (message, step) } else { (last, usize::MAX) }
+    }
+
+    /// The turn that a message belongs to: itself, or the run of neighbouring assistant messages that it stands in,
+    /// reasoning included. Providers read such a run as one message (ANT-ROLE-2), and some hosts, and Responses items,
+    /// write one block a message.
     pub fn turn(&self, index: usize) -> Range<usize> {
         self.turns.get(index).cloned().unwrap_or(index..index + 1)
     }
 
-    /// Moves a boundary back until it stands between steps: no call before it has a result at or after it, no turn
-    /// with signatures is cut, and no stray result stands first behind it.
+    /// The first of the reasoning messages that the message at `index` was produced with: reasoning and the
+    /// assistant's messages behind it are one unit.
+    pub fn head(&self, index: usize) -> Option<usize> {
+        self.heads.get(index).copied().flatten()
+    }
+
+    /// The units of reasoning messages with the messages behind them, as ranges of messages.
+    pub fn units(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        let starts = (0..self.heads.len()).filter(|index| self.head(*index) == Some(*index));
+        starts.map(|start| {
+            let rest = self.heads.iter().skip(start);
+            start..start + rest.take_while(|head| **head == Some(start)).count()
+        })
+    }
+
+    /// Moves a boundary back until it stands between exchanges and units: no call before it has a result at or after
+    /// it, no reasoning before it belongs to what comes after it, no turn with signatures is cut, and no stray result
+    /// stands first behind it.
     pub fn boundary_before(&self, boundary: usize) -> usize {
         let mut boundary = boundary;
         loop {
             let before = boundary;
+            boundary = self.head(boundary).unwrap_or(boundary);
             // Newest call first: each step back can only bring earlier calls into question.
             for exchange in self.list.iter().rev() {
                 let (first, last) = self.span(exchange);
@@ -163,12 +222,23 @@ fn turns(messages: &[MessageFacts]) -> Vec<Range<usize>> {
     turns
 }
 
-/// The start of the last assistant turn when it has calls.
-fn open_turn(messages: &[MessageFacts], turns: &[Range<usize>]) -> usize {
-    let last = messages.iter().rposition(|facts| facts.role == Role::Assistant);
-    let turn = last.and_then(|last| turns.get(last).cloned()).unwrap_or_default();
-    let has_calls = messages.get(turn.clone()).is_some_and(|turn| turn.iter().any(|facts| !facts.calls.is_empty()));
-    if has_calls { turn.start } else { messages.len() }
+fn heads(messages: &[MessageFacts]) -> Vec<Option<usize>> {
+    if messages.iter().all(|facts| !facts.leads) {
+        return Vec::new();
+    }
+    let mut head = None;
+    let mut behind_leads = false;
+    let of_message = |(index, facts): (usize, &MessageFacts)| {
+        if facts.leads {
+            // Several in a row belong together.
+            head = head.filter(|_| behind_leads).or(Some(index));
+        } else if facts.role != Role::Assistant {
+            head = None;
+        }
+        behind_leads = facts.leads;
+        head
+    };
+    messages.iter().enumerate().map(of_message).collect()
 }
 
 #[derive(Default)]
@@ -194,8 +264,8 @@ impl Pairing {
 
     fn add_call(&mut self, call: &Call, spot: Spot) {
         let index = self.list.len();
-        self.list.push(Exchange { call: spot, results: Vec::new() });
         self.has_id.push(call.id.is_some());
+        self.list.push(Exchange { call: spot, results: Vec::new(), dependants: Vec::new() });
         if let Some(id) = &call.id {
             let calls = self.by_id.entry(id.clone()).or_default();
             if calls.last().is_some_and(|last| is_answered(&self.list, *last)) {
@@ -206,12 +276,27 @@ impl Pairing {
         self.of_turn.entry(call.name.clone()).or_default().push(index);
     }
 
-    fn add_result(&mut self, result: &ToolResult, spot: Spot) -> Option<usize> {
+    fn add_dependant(&mut self, dependant: &Dependant, spot: Spot) {
+        let calls = dependant.call_id.as_ref().and_then(|id| self.by_id.get(id));
+        let Some(index) = calls.and_then(|calls| calls.last()).copied() else { return };
+        if let Some(exchange) = self.list.get_mut(index) {
+            exchange.dependants.push(spot);
+        }
+        if let Some(alias) = &dependant.alias {
+            let calls = self.by_id.entry(alias.clone()).or_default();
+            if !calls.contains(&index) {
+                calls.push(index);
+            }
+        }
+    }
+
+    /// Adds a result and says which exchange it answers; `own` is the one in the same place.
+    fn add_result(&mut self, result: &ToolResult, spot: Spot, own: Option<usize>) -> Option<usize> {
         self.saw_result = true;
-        let by_id = result.call_id.as_ref().and_then(|id| self.answer_id(id));
-        let found = match (by_id, &result.name) {
-            (None, Some(name)) if result.call_id.is_none() => self.earliest_unanswered(name),
-            _ => by_id,
+        let found = match (own, &result.call_id) {
+            (Some(_), _) => own,
+            (None, Some(id)) => self.answer_id(id).or_else(|| self.earliest_unanswered(result)),
+            (None, None) => self.earliest_unanswered(result),
         };
         if let Some(exchange) = found.and_then(|index| self.list.get_mut(index)) {
             exchange.results.push(spot);
@@ -228,14 +313,13 @@ impl Pairing {
         calls.last().copied()
     }
 
-    /// Without an id the order of a parallel batch decides. A call that has an id waits for its own result as long
-    /// as one without is there.
-    fn earliest_unanswered(&self, name: &str) -> Option<usize> {
-        let of_name = self.of_turn.get(name)?;
-        let mut unanswered = of_name.iter().copied().filter(|index| !is_answered(&self.list, *index));
-        let first = unanswered.next()?;
-        let has_id = |index: usize| self.has_id.get(index) == Some(&true);
-        std::iter::once(first).chain(unanswered).find(|index| !has_id(*index)).or(Some(first))
+    /// Without an id on either side the order of a parallel batch decides. A call that has an id waits for its own
+    /// result as long as one without is there, and never takes that of another id.
+    fn earliest_unanswered(&self, result: &ToolResult) -> Option<usize> {
+        let of_name = self.of_turn.get(result.name.as_ref()?)?;
+        let unanswered = || of_name.iter().copied().filter(|index| !is_answered(&self.list, *index));
+        let without_id = unanswered().find(|index| self.has_id.get(*index) == Some(&false));
+        without_id.or_else(|| unanswered().next().filter(|_| result.call_id.is_none()))
     }
 }
 

@@ -17,17 +17,23 @@ pub fn is_failure<N: Node>(carrier: &N, body: Option<&N>) -> bool {
     structured_flag(carrier).unwrap_or_else(|| body.is_some_and(says_failure))
 }
 
+/// The same for items whose `status` says something else.
+pub fn is_failure_but_status<N: Node>(carrier: &N, body: Option<&N>) -> bool {
+    error_flag(carrier).unwrap_or_else(|| body.is_some_and(says_failure))
+}
+
 /// What the structured fields say: `is_error`, then `error`, then `status`; `None` when all are silent.
 fn structured_flag<N: Node>(carrier: &N) -> Option<bool> {
-    let field = |key| carrier.field(key);
-    field(Key::IsError)
-        .and_then(|node| as_flag(&node))
-        .or_else(|| field(Key::Error).and_then(|node| error_field(&node)))
-        .or_else(|| field(Key::Status).and_then(|node| status_field(&node)))
+    error_flag(carrier).or_else(|| carrier.field(Key::Status).and_then(|node| status_field(&node)))
+}
+
+fn error_flag<N: Node>(carrier: &N) -> Option<bool> {
+    let is_error = carrier.field(Key::IsError).and_then(|node| as_flag(&node));
+    is_error.or_else(|| carrier.field(Key::Error).and_then(|node| error_field(&node)))
 }
 
 /// Some hosts write booleans as strings.
-fn as_flag<N: Node>(node: &N) -> Option<bool> {
+pub fn as_flag<N: Node>(node: &N) -> Option<bool> {
     node.as_bool().or_else(|| match node.as_str()?.trim().to_ascii_lowercase().as_str() {
         "true" => Some(true),
         "false" => Some(false),
@@ -35,7 +41,8 @@ fn as_flag<N: Node>(node: &N) -> Option<bool> {
     })
 }
 
-fn error_field<N: Node>(node: &N) -> Option<bool> {
+/// What an `error` field says: something, unless it is empty.
+pub fn error_field<N: Node>(node: &N) -> Option<bool> {
     as_flag(node).or_else(|| {
         let says_something = match node.kind() {
             Kind::String => node.head(1).is_some_and(|head| !head.is_empty()),
@@ -56,7 +63,8 @@ fn status_field<N: Node>(node: &N) -> Option<bool> {
     }
 }
 
-fn says_failure<N: Node>(body: &N) -> bool {
+/// What a body says without any flag.
+pub fn says_failure<N: Node>(body: &N) -> bool {
     if body.kind() == Kind::Object {
         return body.field(Key::IsError).and_then(|node| as_flag(&node)) == Some(true);
     }

@@ -25,6 +25,7 @@
 
 mod canonical;
 mod compaction;
+mod conflict;
 mod error;
 mod event;
 mod exchange;
@@ -43,6 +44,7 @@ mod recover;
 mod report;
 mod shape;
 mod tokens;
+mod validate;
 mod value;
 #[cfg(target_arch = "wasm32")]
 mod wasm;
@@ -57,7 +59,7 @@ pub use event::{acp_update, events_by_kind};
 pub use guard::pairing::Violation;
 pub use json::{Parsed, parse};
 pub use node::{Key, Kind, MAX_DEPTH, Node, to_value};
-pub use options::{Options, RepairMatch, SignatureScope, SummaryRole};
+pub use options::{OnSignatureConflict, Options, RepairMatch, SignatureScope, SummaryRole};
 pub use patched::{Field, Patched};
 pub use plan::{HiddenCall, Pointer, Shown};
 pub use policy::Policy;
@@ -68,3 +70,4 @@ pub use recover::{Recovered, Replay, canonical_json, recover_redacted, replay};
 pub use report::{Report, Verdict};
 pub use tokens::by_script::estimate_tokens_by_script;
 pub use tokens::messages::estimate_messages_tokens_by_script;
+pub use validate::{Request, validate};

@@ -17,6 +17,18 @@ pub enum SignatureScope {
     Prefix,
 }
 
+/// What happens when signed reasoning stands in the way of a policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnSignatureConflict {
+    /// The whole transcript is shown as it is (the seed's rule).
+    #[default]
+    Raw,
+    /// What touches signed reasoning is left as it is, the rest is applied.
+    Skip,
+    /// The policy is applied, and all reasoning from the first change on goes with it.
+    StripReasoning,
+}
+
 /// Which later success repairs a failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RepairMatch {
@@ -59,6 +71,8 @@ pub struct Options {
     pub respect_provider_signatures: bool,
     /// How far a signature reaches.
     pub signature_scope: SignatureScope,
+    /// What to do when a view touches signed reasoning.
+    pub on_signature_conflict: OnSignatureConflict,
     /// Replaces the derived reason.
     pub reason: Option<String>,
     /// Compute `prefix_hash` and `source_hash`.
@@ -89,6 +103,11 @@ pub struct Options {
 
 const SIGNATURE_SCOPES: [(&str, SignatureScope); 2] =
     [("message", SignatureScope::Message), ("prefix", SignatureScope::Prefix)];
+const ON_SIGNATURE_CONFLICT: [(&str, OnSignatureConflict); 3] = [
+    ("raw", OnSignatureConflict::Raw),
+    ("skip", OnSignatureConflict::Skip),
+    ("strip_reasoning", OnSignatureConflict::StripReasoning),
+];
 const REPAIR_MATCHES: [(&str, RepairMatch); 2] = [("tool", RepairMatch::Tool), ("target", RepairMatch::Target)];
 const SUMMARY_ROLES: [(&str, SummaryRole); 3] =
     [("system", SummaryRole::System), ("developer", SummaryRole::Developer), ("user", SummaryRole::User)];
@@ -99,10 +118,11 @@ const WRITE_BARRIERS: [&str; 3] = ["write_barrier", "write_barrier_refs", "barri
 /// Functions are the caller's: the engine gets them beside the options.
 const CALLBACKS: [&str; 2] = ["is_error", "projector"];
 
-const KNOWN: [&str; 25] = [
+const KNOWN: [&str; 26] = [
     "policy",
     "respect_provider_signatures",
     "signature_scope",
+    "on_signature_conflict",
     "reason",
     "prefix_hash",
     "protect_open_turn",
@@ -133,6 +153,7 @@ impl Default for Options {
             policy: Policy::Raw,
             respect_provider_signatures: true,
             signature_scope: SignatureScope::default(),
+            on_signature_conflict: OnSignatureConflict::default(),
             reason: None,
             prefix_hash: true,
             protect_open_turn: true,
@@ -197,6 +218,7 @@ impl Options {
             "policy" => self.policy = policy(path, value)?,
             "respect_provider_signatures" => self.respect_provider_signatures = boolean(path, value)?,
             "signature_scope" => self.signature_scope = one_of(path, value, &SIGNATURE_SCOPES)?,
+            "on_signature_conflict" => self.on_signature_conflict = one_of(path, value, &ON_SIGNATURE_CONFLICT)?,
             "reason" => self.reason = Some(text(path, value)?),
             "prefix_hash" => self.prefix_hash = boolean(path, value)?,
             "protect_open_turn" => self.protect_open_turn = boolean(path, value)?,
@@ -249,6 +271,7 @@ impl Options {
                 ("policy", self.policy.name().into()),
                 ("respect_provider_signatures", self.respect_provider_signatures.into()),
                 ("signature_scope", name_of(&SIGNATURE_SCOPES, self.signature_scope)),
+                ("on_signature_conflict", name_of(&ON_SIGNATURE_CONFLICT, self.on_signature_conflict)),
                 ("reason", self.reason.clone().into()),
                 ("prefix_hash", self.prefix_hash.into()),
                 ("protect_open_turn", self.protect_open_turn.into()),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use crate::node::{Key, MAX_DEPTH, Node, to_value};
+use crate::node::{Key, Kind, MAX_DEPTH, Node, to_value};
 
 /// A JSON value, some parts of which are the source's own.
 #[derive(Clone, Debug)]
@@ -67,6 +67,97 @@ impl<N: Node> Patched<N> {
             }
         }
     }
+}
+
+/// A step on the way from a value to a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// To a field of an object.
+    Field(Key),
+    /// To an item of a list.
+    Item(usize),
+}
+
+/// A way in words: `.content[2].content`.
+pub fn in_words(path: &[Step]) -> String {
+    let mut words = String::new();
+    for step in path {
+        match step {
+            Step::Field(key) => words.extend([".", key.as_str()]),
+            Step::Item(index) => words.extend(["[", &index.to_string(), "]"]),
+        }
+    }
+    words
+}
+
+/// A change of one part of a value.
+pub struct Edit {
+    /// The way to the part.
+    pub path: Vec<Step>,
+    /// What it becomes; `None` takes it out.
+    pub value: Option<Value>,
+}
+
+/// The value with its parts changed; `None` when it is taken out itself. A list that loses its last item goes with
+/// it: an empty list of calls is refused where a missing one is not.
+pub fn edited<N: Node>(of: &N, edits: &[Edit]) -> Option<Patched<N>> {
+    let edits: Vec<_> = edits.iter().map(|edit| (edit.path.as_slice(), &edit.value)).collect();
+    edit(of, &edits)
+}
+
+type Below<'a> = (&'a [Step], &'a Option<Value>);
+
+fn edit<N: Node>(of: &N, edits: &[Below<'_>]) -> Option<Patched<N>> {
+    if let Some((_, value)) = edits.iter().find(|(path, _)| path.is_empty()) {
+        return (*value).clone().map(Patched::New);
+    }
+    match of.kind() {
+        Kind::Array => {
+            let mut left = Vec::new();
+            for (index, item) in of.items().enumerate() {
+                let below = below(edits, Step::Item(index));
+                match item {
+                    Some(item) if !below.is_empty() => left.extend(edit(&item, &below)),
+                    Some(item) => left.push(Patched::Source(item)),
+                    None if below.iter().any(|(path, value)| path.is_empty() && value.is_none()) => {}
+                    None => left.push(Patched::New(Value::Null)),
+                }
+            }
+            (!left.is_empty()).then_some(Patched::List(left))
+        }
+        Kind::Object => {
+            let (mut with, mut without) = (Vec::new(), Vec::new());
+            for (path, _) in edits {
+                let Some(Step::Field(key)) = path.first() else { continue };
+                if without.contains(key) || with.iter().any(|(known, _)| known == key) {
+                    continue;
+                }
+                let below = below(edits, Step::Field(*key));
+                let changed = match of.field(*key) {
+                    Some(field) => edit(&field, &below),
+                    None => below
+                        .iter()
+                        .find(|(path, _)| path.is_empty())
+                        .and_then(|(_, value)| (*value).clone())
+                        .map(Patched::New),
+                };
+                match changed {
+                    Some(changed) => with.push((*key, changed)),
+                    None => without.push(*key),
+                }
+            }
+            Some(Patched::Object { of: of.clone(), with, without })
+        }
+        _ => Some(Patched::Source(of.clone())),
+    }
+}
+
+fn below<'a>(edits: &[Below<'a>], step: Step) -> Vec<Below<'a>> {
+    let rest = |(path, value): &Below<'a>| {
+        let (first, rest) = path.split_first()?;
+        (*first == step).then_some((rest, *value))
+    };
+    edits.iter().filter_map(rest).collect()
 }
 
 /// A field of a patched object.

@@ -1,14 +1,18 @@
 //! A plan: messages dropped, calls hidden, bodies replaced, one message inserted. Nothing else can change a view, and
 //! only this file builds changed messages.
 
-use serde_json::Value;
+use std::ops::Range;
+
+use serde_json::{Map, Value};
 
 use crate::exchange::{Exchange, Exchanges, Spot};
-use crate::facts::{Call, MessageFacts, Place, ToolResult, arguments, body, text_parts};
-use crate::node::{Key, Kind, Node};
-use crate::patched::Patched;
+use crate::facts::{Call, Dependant, MessageFacts, Place, Shape, Stub, ToolResult, arguments, body, said};
+use crate::node::{Key, Node};
+use crate::options::SummaryRole;
+use crate::patched::{Edit, Patched, edited};
+use crate::shape::{shape_of_summary, summary_message};
 use crate::tokens::char_count;
-use crate::value::{object, texts};
+use crate::value::{insert_all, object, texts};
 
 /// What a policy wants to change. Policies fill it; [`Plan::resolve`] works out what that means for each message.
 #[derive(Default)]
@@ -37,12 +41,14 @@ pub struct Replacement {
     pub pointer: Pointer,
 }
 
-/// A synthetic message.
+/// A summary of the messages that go.
 pub struct Insert {
     /// The source index that it comes before.
     pub before: usize,
-    /// The message.
-    pub message: Value,
+    /// Its text; without one it counts the messages.
+    pub text: Option<String>,
+    /// Who says it, in shapes that leave a choice.
+    pub role: SummaryRole,
 }
 
 /// Says where a replaced body is in the raw transcript, and how to know that it is the same.
@@ -171,44 +177,57 @@ impl Plan {
     }
 
     /// Works out what the plan means for each message.
-    pub fn resolve(self, facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> ResolvedPlan {
+    pub fn resolve(mut self, facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> ResolvedPlan {
+        self.drop.sort_unstable();
         let mut resolved = ResolvedPlan {
             reason: self.reason,
             fates: facts.iter().map(|_| Fate::Kept).collect(),
-            insert: self.insert,
+            insert: self.insert.filter(|_| !self.drop.is_empty()).map(|insert| Summary::of(insert, &self.drop, facts)),
             hidden_calls: Vec::new(),
             roots_consulted: self.roots_consulted,
+            strips: false,
+            stripped: Vec::new(),
         };
         for (exchange, reason) in self.hide {
             let Some(call) = exchanges.call(&exchange) else { continue };
             let (message, position) = exchange.call;
-            if let Some(trim) = resolved.trim(message) {
-                trim.add_call(position, call);
+            if let Some(change) = resolved.change(message) {
+                change.hidden.add_call(position, call);
             }
             for (message, position) in &exchange.results {
-                if let Some((result, trim)) = exchanges.result((*message, *position)).zip(resolved.trim(*message)) {
-                    trim.add_result(*position, result, call);
+                if let Some((result, change)) = exchanges.result((*message, *position)).zip(resolved.change(*message)) {
+                    change.hidden.add_result(*position, result, call);
+                }
+            }
+            for (message, position) in &exchange.dependants {
+                let dependant = facts.get(*message).and_then(|facts| facts.dependants.get(*position));
+                if let Some((dependant, change)) = dependant.zip(resolved.change(*message)) {
+                    change.hidden.add_dependant(dependant, call);
                 }
             }
             resolved.hidden_calls.push(hidden_call(&exchange, call, exchanges, reason));
         }
         for (fate, facts) in resolved.fates.iter_mut().zip(facts) {
-            if matches!(fate, Fate::Trimmed(trim) if trim.leaves_nothing(facts)) {
+            if matches!(fate, Fate::Changed(change) if change.hidden.leaves_nothing(facts)) {
                 *fate = Fate::Dropped;
             }
         }
-        resolved.drop_silent_rest(facts, exchanges);
+        for hidden in 0..resolved.hidden_calls.len() {
+            let call = resolved.hidden_calls.get(hidden).map(|call| call.call_index);
+            if let Some(turn) = call.map(|index| exchanges.turn(index)) {
+                resolved.drop_silent_rest(turn, facts);
+            }
+        }
         for replacement in self.replace {
-            match resolved.fates.get_mut(replacement.result.0) {
-                Some(Fate::Redacted(replacements)) => replacements.push(replacement),
-                Some(fate) => *fate = Fate::Redacted(vec![replacement]),
-                None => {}
+            if let Some(change) = resolved.change(replacement.result.0) {
+                change.replaced.push(replacement);
             }
         }
         for index in self.drop {
-            if let Some(fate) = resolved.fates.get_mut(index) {
-                *fate = Fate::Dropped;
-            }
+            resolved.drop(index);
+        }
+        for unit in exchanges.units() {
+            resolved.settle_unit(unit, facts);
         }
         resolved
     }
@@ -220,10 +239,19 @@ enum Fate {
     Kept,
     /// It is not shown.
     Dropped,
-    /// Some of its calls or results are not shown.
-    Trimmed(Trim),
-    /// Some of its results are shown as pointers.
-    Redacted(Vec<Replacement>),
+    /// It is shown with parts hidden or replaced.
+    Changed(Change),
+}
+
+/// The parts of one message that are not shown as they are.
+#[derive(Default)]
+struct Change {
+    /// Calls and results that are not shown.
+    hidden: Trim,
+    /// Results that are shown as pointers.
+    replaced: Vec<Replacement>,
+    /// Whether its reasoning is not shown.
+    stripped: bool,
 }
 
 fn hidden_call(exchange: &Exchange, call: &Call, exchanges: &Exchanges<'_>, reason: String) -> HiddenCall {
@@ -245,12 +273,14 @@ struct Trim {
     places: Vec<Place>,
     calls: Vec<usize>,
     results: Vec<usize>,
+    dependants: usize,
     call_ids: Vec<String>,
 }
 
 impl Trim {
     fn add_call(&mut self, position: usize, call: &Call) {
         self.places.push(call.place);
+        self.places.extend(&call.copies);
         self.calls.push(position);
         self.note_id(call);
     }
@@ -258,6 +288,12 @@ impl Trim {
     fn add_result(&mut self, position: usize, result: &ToolResult, call: &Call) {
         self.places.push(result.place);
         self.results.push(position);
+        self.note_id(call);
+    }
+
+    fn add_dependant(&mut self, dependant: &Dependant, call: &Call) {
+        self.places.push(dependant.place);
+        self.dependants += 1;
         self.note_id(call);
     }
 
@@ -270,39 +306,12 @@ impl Trim {
     /// the call; but text behind a server tool's result was written after it, and stays. A message of results goes
     /// when it holds nothing else.
     fn leaves_nothing(&self, facts: &MessageFacts) -> bool {
-        let hides_all = self.calls.len() == facts.calls.len() && self.results.len() == facts.results.len();
+        let hides_all = self.calls.len() == facts.calls.len()
+            && self.results.len() == facts.results.len()
+            && self.dependants == facts.dependants.len();
         let answers_itself = !facts.calls.is_empty() && !facts.results.is_empty();
         let announces = !facts.calls.is_empty() && !answers_itself;
         hides_all && (announces || !facts.speaks)
-    }
-
-    /// The message without the hidden parts.
-    fn apply<N: Node>(&self, message: &N, policy: &str) -> Patched<N> {
-        let mut with = Vec::new();
-        let mut without = Vec::new();
-        for place in &self.places {
-            match place {
-                Place::Field(key) => without.push(*key),
-                Place::Item(list, _) if with.iter().all(|(key, _)| key != list) && !without.contains(list) => {
-                    let left = self.left_in(message, *list);
-                    // An empty list of calls is refused where a missing one is not.
-                    if left.is_empty() {
-                        without.push(*list);
-                    } else {
-                        with.push((*list, Patched::List(left)));
-                    }
-                }
-                Place::Item(..) | Place::Message => {}
-            }
-        }
-        with.push(mark("trimmed", policy, ("hidden_tool_call_ids", texts(&self.call_ids))));
-        Patched::Object { of: message.clone(), with, without }
-    }
-
-    fn left_in<N: Node>(&self, message: &N, list: Key) -> Vec<Patched<N>> {
-        let Some(items) = message.field(list) else { return Vec::new() };
-        let shown = (0..items.len()).filter(|index| !self.places.contains(&Place::Item(list, *index)));
-        shown.map(|index| items.item(index).map_or(Patched::New(Value::Null), Patched::Source)).collect()
     }
 }
 
@@ -311,11 +320,36 @@ pub struct ResolvedPlan {
     /// A reason other than the policy's own.
     pub reason: Option<&'static str>,
     fates: Vec<Fate>,
-    insert: Option<Insert>,
+    insert: Option<Summary>,
     /// The calls that go.
     pub hidden_calls: Vec<HiddenCall>,
     /// What was looked at to decide.
     pub roots_consulted: Vec<String>,
+    /// Whether reasoning goes where signatures stand in the way.
+    pub strips: bool,
+    /// The messages whose reasoning goes because of what goes before it.
+    pub stripped: Vec<usize>,
+}
+
+/// The message that stands for those that go.
+struct Summary {
+    before: usize,
+    text: String,
+    role: SummaryRole,
+    shape: Shape,
+}
+
+impl Summary {
+    /// In the shape of the messages that it stands for.
+    fn of(insert: Insert, drop: &[usize], facts: &[MessageFacts]) -> Self {
+        let gone = drop.iter().filter_map(|index| facts.get(*index));
+        Summary {
+            before: insert.before,
+            text: insert.text.unwrap_or_else(|| format!("[{} earlier messages summarized]", drop.len())),
+            role: insert.role,
+            shape: shape_of_summary(gone.chain(facts.iter().skip(insert.before))),
+        }
+    }
 }
 
 impl ResolvedPlan {
@@ -324,33 +358,78 @@ impl ResolvedPlan {
         Plan::default().resolve(&[], &Exchanges::of(&[]))
     }
 
-    fn trim(&mut self, index: usize) -> Option<&mut Trim> {
+    fn change(&mut self, index: usize) -> Option<&mut Change> {
         let fate = self.fates.get_mut(index)?;
-        if !matches!(fate, Fate::Trimmed(_)) {
-            *fate = Fate::Trimmed(Trim::default());
+        if matches!(fate, Fate::Kept) {
+            *fate = Fate::Changed(Change::default());
         }
-        if let Fate::Trimmed(trim) = fate { Some(trim) } else { None }
+        if let Fate::Changed(change) = fate { Some(change) } else { None }
     }
 
-    /// Where no call of a turn is left, its messages that show nothing go too: reasoning alone is no message.
-    fn drop_silent_rest(&mut self, facts: &[MessageFacts], exchanges: &Exchanges<'_>) {
-        for hidden in 0..self.hidden_calls.len() {
-            let Some(turn) = self.hidden_calls.get(hidden).map(|call| exchanges.turn(call.call_index)) else {
-                continue;
-            };
-            let is_left = |index: &usize| !matches!(self.fates.get(*index), Some(Fate::Dropped));
-            let has_calls = |index: &usize| facts.get(*index).is_some_and(|facts| !facts.calls.is_empty());
-            if turn.clone().filter(is_left).any(|index| has_calls(&index)) {
-                continue;
-            }
-            for index in turn {
-                if facts.get(index).is_some_and(|facts| !facts.speaks)
-                    && let Some(fate) = self.fates.get_mut(index)
-                {
-                    *fate = Fate::Dropped;
-                }
+    fn drop(&mut self, index: usize) {
+        if let Some(fate) = self.fates.get_mut(index) {
+            *fate = Fate::Dropped;
+        }
+    }
+
+    /// Whether a message is not shown.
+    pub fn drops(&self, index: usize) -> bool {
+        matches!(self.fates.get(index), Some(Fate::Dropped))
+    }
+
+    /// Reasoning goes with the first message behind it: providers want that one right there. What else it led to
+    /// then has to look as if there had been none.
+    fn settle_unit(&mut self, unit: Range<usize>, facts: &[MessageFacts]) {
+        let leads = |index: &usize| facts.get(*index).is_some_and(|facts| facts.leads);
+        let (leads, led): (Vec<usize>, Vec<usize>) = unit.partition(leads);
+        if !led.first().is_some_and(|first| self.drops(*first)) {
+            return;
+        }
+        leads.into_iter().for_each(|index| self.drop(index));
+        for index in led {
+            if let Some(facts) = facts.get(index).filter(|facts| !facts.opaque.is_empty()) {
+                self.strip(index, facts);
             }
         }
+    }
+
+    /// Takes all reasoning and every signature out of a message; what then shows nothing goes.
+    pub fn strip(&mut self, index: usize, facts: &MessageFacts) {
+        let Some(change) = self.change(index).filter(|change| !change.stripped) else { return };
+        change.stripped = true;
+        let says_nothing = !facts.speaks
+            && facts.calls.len() == change.hidden.calls.len()
+            && facts.results.len() == change.hidden.results.len();
+        if says_nothing {
+            self.drop(index);
+        }
+        self.stripped.push(index);
+    }
+
+    /// Where the first message stands that the plan changes, or puts something before.
+    pub fn first_touched(&self) -> Option<usize> {
+        let inserted = self.insert.as_ref().map(|insert| insert.before);
+        self.touched().first().copied().into_iter().chain(inserted).min()
+    }
+
+    /// Where no call of a turn is left, its messages that show nothing go too: reasoning alone is no message. Reasoning
+    /// that belongs to something that is left stays with it.
+    fn drop_silent_rest(&mut self, turn: Range<usize>, facts: &[MessageFacts]) {
+        let facts_at = |index: &usize| facts.get(*index);
+        let left = self.left_of(turn.clone());
+        if left.iter().filter_map(facts_at).any(|facts| !facts.calls.is_empty()) {
+            return;
+        }
+        let is_silent = |facts: &MessageFacts| !facts.speaks && !facts.leads && facts.results.is_empty();
+        left.into_iter().filter(|index| facts_at(index).is_some_and(is_silent)).for_each(|index| self.drop(index));
+        let left = self.left_of(turn);
+        if left.iter().filter_map(facts_at).all(|facts| facts.leads) {
+            left.into_iter().for_each(|index| self.drop(index));
+        }
+    }
+
+    fn left_of(&self, turn: Range<usize>) -> Vec<usize> {
+        turn.filter(|index| !self.drops(*index)).collect()
     }
 
     fn where_fate(&self, holds: impl Fn(&Fate) -> bool) -> Vec<usize> {
@@ -360,12 +439,12 @@ impl ResolvedPlan {
 
     /// Messages that stay with parts hidden.
     pub fn trimmed(&self) -> Vec<usize> {
-        self.where_fate(|fate| matches!(fate, Fate::Trimmed(_)))
+        self.where_fate(|fate| matches!(fate, Fate::Changed(change) if !change.hidden.places.is_empty()))
     }
 
     /// Messages that stay with bodies replaced.
     pub fn redacted(&self) -> Vec<usize> {
-        self.where_fate(|fate| matches!(fate, Fate::Redacted(_)))
+        self.where_fate(|fate| matches!(fate, Fate::Changed(change) if !change.replaced.is_empty()))
     }
 
     /// Every message that the view does not show as it is.
@@ -377,7 +456,7 @@ impl ResolvedPlan {
     pub fn hides_call(&self, (message, position): Spot) -> bool {
         match self.fates.get(message) {
             Some(Fate::Dropped) => true,
-            Some(Fate::Trimmed(trim)) => trim.calls.contains(&position),
+            Some(Fate::Changed(change)) => change.hidden.calls.contains(&position),
             _ => false,
         }
     }
@@ -386,14 +465,14 @@ impl ResolvedPlan {
     pub fn hides_result(&self, (message, position): Spot) -> bool {
         match self.fates.get(message) {
             Some(Fate::Dropped) => true,
-            Some(Fate::Trimmed(trim)) => trim.results.contains(&position),
+            Some(Fate::Changed(change)) => change.hidden.results.contains(&position),
             _ => false,
         }
     }
 
     fn replacements(&self) -> impl Iterator<Item = &Replacement> {
         self.fates.iter().flat_map(|fate| match fate {
-            Fate::Redacted(replacements) => replacements.as_slice(),
+            Fate::Changed(change) => change.replaced.as_slice(),
             _ => &[],
         })
     }
@@ -408,7 +487,8 @@ impl ResolvedPlan {
         let mut shown = Vec::with_capacity(messages.len());
         for (source, ((message, facts), fate)) in messages.iter().zip(facts).zip(&self.fates).enumerate() {
             if let Some(insert) = self.insert.as_ref().filter(|insert| insert.before == source) {
-                shown.push(Shown::Added { message: Patched::New(insert.message.clone()) });
+                let message = summary_message(insert.shape, insert.role, &insert.text, policy);
+                shown.push(Shown::Added { message: Patched::New(message) });
             }
             let changed = match fate {
                 Fate::Kept => {
@@ -416,8 +496,7 @@ impl ResolvedPlan {
                     continue;
                 }
                 Fate::Dropped => continue,
-                Fate::Trimmed(trim) => trim.apply(message, policy),
-                Fate::Redacted(replacements) => redact(message, facts, replacements, policy),
+                Fate::Changed(change) => change.apply(message, facts, policy),
             };
             shown.push(Shown::Changed { source, message: changed });
         }
@@ -433,17 +512,16 @@ impl ResolvedPlan {
             match fate {
                 Fate::Kept => {}
                 Fate::Dropped => removed += visible_chars(message, facts),
-                Fate::Trimmed(trim) => removed += trim.chars(message, facts),
-                // As the reference counts: a line longer than the body that it replaces reclaims nothing.
-                Fate::Redacted(replacements) => {
-                    for Replacement { pointer, text, .. } in replacements {
+                Fate::Changed(change) => {
+                    removed += change.hidden.chars(message, facts);
+                    // As the reference counts: a line longer than the body that it replaces reclaims nothing.
+                    for Replacement { pointer, text, .. } in &change.replaced {
                         reclaimed += pointer.content_chars.saturating_sub(text.chars().count());
                     }
                 }
             }
         }
-        let summary = self.insert.as_ref().and_then(|insert| insert.message.get("content")?.as_str());
-        let inserted = summary.map_or(0, |text| text.chars().count());
+        let inserted = self.insert.as_ref().map_or(0, |insert| insert.text.chars().count());
         reclaimed + removed.saturating_sub(inserted)
     }
 }
@@ -457,14 +535,10 @@ impl Trim {
     }
 }
 
-/// The characters that a model reads of a message: text, call arguments and result bodies.
+/// The characters that a model reads of a message: text, call arguments and result bodies. Reasoning is not counted.
 pub fn visible_chars<N: Node>(message: &N, facts: &MessageFacts) -> usize {
-    let answers_as_message = facts.results.iter().any(|result| result.place == Place::Message);
-    let text = message
-        .field(Key::Content)
-        .filter(|_| !answers_as_message)
-        .map_or(0, |content| text_parts(&content).iter().filter_map(Node::char_count).sum());
-    text + facts.calls.iter().map(|call| argument_chars(message, call)).sum::<usize>()
+    said(message, facts).iter().filter_map(Node::char_count).sum::<usize>()
+        + facts.calls.iter().map(|call| argument_chars(message, call)).sum::<usize>()
         + facts.results.iter().map(|result| body_chars(message, result)).sum::<usize>()
 }
 
@@ -476,83 +550,66 @@ fn body_chars<N: Node>(message: &N, result: &ToolResult) -> usize {
     body(message, result).map_or(0, |body| char_count(&body))
 }
 
-/// The mark that a changed part carries for observers.
-fn mark<N>(what: &str, policy: &str, details: (&str, Value)) -> (Key, Patched<N>) {
-    let fields = object([(what, true.into()), ("policy", policy.into()), details]);
-    (Key::HarnProjection, Patched::New(fields))
-}
-
-/// The message with bodies replaced, in the reference system's form: a mark on each replaced block, and one on the
-/// message that lists the pointers.
-fn redact<N: Node>(message: &N, facts: &MessageFacts, replaced: &[Replacement], policy: &str) -> Patched<N> {
-    let mut pointers = Vec::new();
-    let mut carriers = Vec::new();
-    for Replacement { result: (_, position), text, pointer } in replaced {
-        pointers.push(pointer.to_json());
-        let mark = mark("redacted", policy, ("redaction_pointer", pointer.to_json()));
-        carriers.push((*position, vec![(Key::Content, Patched::New(text.as_str().into())), mark]));
-    }
-    let mark = mark("redacted", policy, ("redaction_pointers", Value::Array(pointers)));
-    with_carriers(message, facts, carriers, vec![mark])
-}
-
-/// The message with other bodies for some of its results and nothing else changed.
-pub fn with_bodies<N: Node>(message: &N, facts: &MessageFacts, bodies: Vec<(usize, String)>) -> Patched<N> {
-    let mut carriers = Vec::new();
-    for (position, text) in bodies {
-        let Some(result) = facts.results.get(position) else { continue };
-        let carrier = result.place.resolve(message);
-        let mut patch = Patched::New(text.into());
-        let mut way = result.body;
-        while let Some((last, before)) = way.split_last() {
-            // What stands around the body is built from the inside out.
-            match carrier.as_ref().and_then(|carrier| carrier.follow(before)).filter(|_| !before.is_empty()) {
-                Some(of) => patch = Patched::Object { of, with: vec![(*last, patch)], without: Vec::new() },
-                None => {
-                    carriers.push((position, vec![(*last, patch)]));
-                    break;
-                }
-            }
-            way = before;
+impl Change {
+    /// The message as it is shown. What changed is marked in the reference system's form: a mark on each replaced
+    /// block, and one on the message that lists what happened to it.
+    fn apply<N: Node>(&self, message: &N, facts: &MessageFacts, policy: &str) -> Patched<N> {
+        let remove = |path| Edit { path, value: None };
+        let mut edits: Vec<Edit> = self.hidden.places.iter().map(|place| remove(place.steps(&[]))).collect();
+        let mut mark = vec![("policy", policy.into())];
+        if self.stripped {
+            mark.push(("stripped", true.into()));
+            edits.extend(facts.opaque.iter().map(|opaque| remove(opaque.place.steps(opaque.field))));
         }
+        if !self.hidden.places.is_empty() {
+            mark.push(("trimmed", true.into()));
+            mark.push(("hidden_tool_call_ids", texts(&self.hidden.call_ids)));
+        }
+        let mut pointers = Vec::new();
+        for replacement in &self.replaced {
+            let Some(result) = facts.results.get(replacement.result.1) else { continue };
+            edits.push(stub(result, &replacement.text));
+            let pointer = replacement.pointer.to_json();
+            if result.place == Place::Message {
+                mark.push(("redaction_pointer", pointer));
+                continue;
+            }
+            let marks = [("redacted", true.into()), ("policy", policy.into()), ("redaction_pointer", pointer.clone())];
+            edits.push(Edit { path: result.place.steps(&[Key::HarnProjection]), value: Some(object(marks)) });
+            pointers.push(pointer);
+        }
+        if !self.replaced.is_empty() {
+            mark.push(("redacted", true.into()));
+        }
+        if !pointers.is_empty() {
+            mark.push(("redaction_pointers", Value::Array(pointers)));
+        }
+        let mut fields = Map::new();
+        insert_all(&mut fields, &mut mark.into_iter());
+        edits.push(Edit { path: Place::Message.steps(&[Key::HarnProjection]), value: Some(Value::Object(fields)) });
+        edited(message, &edits).unwrap_or(Patched::New(Value::Null))
     }
-    with_carriers(message, facts, carriers, Vec::new())
 }
 
-/// Fields of an object that are replaced or added.
-type Fields<N> = Vec<(Key, Patched<N>)>;
+/// The message with other texts for some of its results, whose bodies are text, and nothing else changed.
+pub fn with_bodies<N: Node>(message: &N, bodies: Vec<(&ToolResult, String)>) -> Patched<N> {
+    let edit = |(result, text): (&ToolResult, String)| Edit {
+        path: result.place.steps(result.body),
+        value: Some(text.into()),
+    };
+    let edits: Vec<Edit> = bodies.into_iter().map(edit).collect();
+    edited(message, &edits).unwrap_or(Patched::New(Value::Null))
+}
 
-/// The message with fields of its results' carriers replaced: of the message itself where it is the result, else of
-/// blocks; then with `with` as well.
-fn with_carriers<N: Node>(
-    message: &N,
-    facts: &MessageFacts,
-    carriers: Vec<(usize, Fields<N>)>,
-    mut with: Fields<N>,
-) -> Patched<N> {
-    let mut list = Key::Content;
-    let mut blocks = Vec::new();
-    for (position, fields) in carriers {
-        match facts.results.get(position).map(|result| result.place) {
-            Some(Place::Item(key, index)) => {
-                list = key;
-                blocks.push((index, Some(fields)));
-            }
-            _ => return Patched::Object { of: message.clone(), with: fields, without: Vec::new() },
-        }
-    }
-    if let Some(items) = message.field(list) {
-        let items = (0..items.len()).map(|index| {
-            let fields = blocks.iter_mut().find(|(changed, _)| *changed == index).and_then(|(_, fields)| fields.take());
-            match (items.item(index), fields) {
-                (Some(block), Some(with)) if block.kind() == Kind::Object => {
-                    Patched::Object { of: block, with, without: Vec::new() }
-                }
-                (Some(block), _) => Patched::Source(block),
-                (None, _) => Patched::New(Value::Null),
-            }
-        });
-        with.insert(0, (list, Patched::List(items.collect())));
-    }
-    Patched::Object { of: message.clone(), with, without: Vec::new() }
+/// The body replaced by a line of text, as the shape takes it.
+fn stub(result: &ToolResult, text: &str) -> Edit {
+    let text = Value::from(text);
+    let (at, value) = match (result.stub, result.body) {
+        (Stub::Object, body) => (body, object([("output", text)])),
+        (Stub::Blocks, body) => (body, Value::Array(vec![object([("text", text)])])),
+        // The type beside the body has to change with it.
+        (Stub::Typed, [parent @ .., _]) => (parent, object([("type", "text".into()), ("value", text)])),
+        (Stub::Typed | Stub::Text | Stub::None, body) => (body, text),
+    };
+    Edit { path: result.place.steps(at), value: Some(value) }
 }

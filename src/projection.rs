@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::canonical::{TooDeep, TwinHash};
+use crate::conflict;
 use crate::error::{ErrorCode, ProjectionError};
 use crate::event;
 use crate::exchange::Exchanges;
 use crate::facts::{MessageFacts, arguments, body, text_parts};
 use crate::guard::{pairing, signatures};
 use crate::node::{Key, Kind, Node};
-use crate::options::{Options, SignatureScope};
+use crate::options::{OnSignatureConflict, Options, SignatureScope};
 use crate::patched::Patched;
 use crate::plan::{ResolvedPlan, Shown, visible_chars};
 use crate::policy::custom::{CustomView, shown as custom_shown};
@@ -19,6 +20,9 @@ use crate::policy::{Policy, Scene, plan};
 use crate::report::{Report, Verdict};
 use crate::shape;
 use crate::tokens;
+
+/// The names that a list of messages has in a transcript or in a request body (Gemini, OpenAI Responses).
+pub const LISTS: [Key; 3] = [Key::Messages, Key::Contents, Key::Input];
 
 /// A transcript as the engine reads it: its messages, in place.
 #[derive(Clone, Debug)]
@@ -30,21 +34,20 @@ pub struct Transcript<N> {
 }
 
 impl<N: Node> Transcript<N> {
-    /// Reads a transcript object (`{messages: [...], summary?}`) or a bare list of messages.
+    /// Reads a transcript object (`{messages: [...], summary?}`, or a request body that names its list otherwise) or
+    /// a bare list of messages.
     pub fn of(input: &N) -> Result<Self, ProjectionError> {
-        let list = match input.kind() {
-            Kind::Array => Some(input.clone()),
-            Kind::Object => input.field(Key::Messages),
+        let (name, list) = match input.kind() {
+            Kind::Array => ("messages", input.clone()),
+            Kind::Object => {
+                let named = LISTS.into_iter().find_map(|key| Some((key.as_str(), input.field(key)?)));
+                named.ok_or_else(|| not_a_transcript("messages", "nothing"))?
+            }
             kind => return Err(not_a_transcript("transcript", kind.in_words())),
         };
-        let Some(list) = list else { return Err(not_a_transcript("messages", "nothing")) };
         if list.kind() != Kind::Array {
-            return Err(ProjectionError::new(
-                ErrorCode::InvalidTranscript,
-                "messages",
-                "an array of messages",
-                list.kind().in_words(),
-            ));
+            let found = list.kind().in_words();
+            return Err(ProjectionError::new(ErrorCode::InvalidTranscript, name, "an array of messages", found));
         }
         let messages = (0..list.len()).map(|index| (index, list.own_item(index))).map(|(index, message)| {
             let nothing = || {
@@ -174,6 +177,8 @@ struct Draft<N> {
     plan: ResolvedPlan,
     reason: Option<String>,
     blocked: bool,
+    /// Messages that were to change and stay because of signatures.
+    skipped: Vec<usize>,
 }
 
 impl<N: Node> Draft<N> {
@@ -185,6 +190,7 @@ impl<N: Node> Draft<N> {
             plan: ResolvedPlan::nothing(),
             reason: None,
             blocked: false,
+            skipped: Vec::new(),
         }
     }
 }
@@ -203,15 +209,41 @@ fn built_in_draft<N: Node>(
         options,
         open_turn: if options.protect_open_turn { exchanges.open_turn() } else { facts.len() },
     };
-    let plan = plan(&scene).resolve(facts, exchanges);
-    let messages = plan.apply(&transcript.messages, facts, options.policy.name());
-    Draft { messages, reason: plan.reason.map(str::to_owned), plan, blocked: false }
+    let mut plan = plan(&scene);
+    let skipped = match options.on_signature_conflict {
+        _ if !options.respect_provider_signatures => Vec::new(),
+        OnSignatureConflict::Raw => Vec::new(),
+        OnSignatureConflict::Skip => conflict::skip(&mut plan, facts, exchanges, options.signature_scope),
+        OnSignatureConflict::StripReasoning => conflict::skip_in_current_turn(&mut plan, facts, exchanges),
+    };
+    let protected = skipped.iter().find_map(|index| signatures::protector(*index, facts, exchanges));
+    let signed = protected.or_else(|| facts.iter().position(|facts| facts.signed));
+    let mut resolution = signed.filter(|_| !skipped.is_empty()).map(|index| ("skipped", index));
+    let plan = plan.resolve(facts, exchanges);
+    let draft = |plan: ResolvedPlan| {
+        let messages = plan.apply(&transcript.messages, facts, options.policy.name());
+        Draft { messages, reason: plan.reason.map(str::to_owned), plan, blocked: false, skipped: Vec::new() }
+    };
+    let mut draft_of_plan = draft(plan);
+    if options.on_signature_conflict == OnSignatureConflict::StripReasoning
+        && let Some(index) = signature_conflict(&draft_of_plan, facts, exchanges, options)
+    {
+        conflict::strip(&mut draft_of_plan.plan, facts, exchanges);
+        draft_of_plan = draft(draft_of_plan.plan);
+        resolution = Some(("stripped", index));
+    }
+    if let Some((word, index)) = resolution {
+        let reason = draft_of_plan.reason.unwrap_or_else(|| options.policy.reason().to_owned());
+        draft_of_plan.reason = Some(format!("{reason} ({word}: signed reasoning at index {index})"));
+    }
+    Draft { skipped, ..draft_of_plan }
 }
 
 fn custom_draft<N: Node>(messages: &[N], projector: Projector<'_, N>) -> Result<Draft<N>, ProjectionError> {
     let view = projector(messages)?;
     let shown = custom_shown(&view, messages);
-    Ok(Draft { messages: shown, plan: ResolvedPlan::nothing(), reason: view.reason, blocked: false })
+    let plan = ResolvedPlan::nothing();
+    Ok(Draft { messages: shown, plan, reason: view.reason, blocked: false, skipped: Vec::new() })
 }
 
 fn projector_missing() -> ProjectionError {
@@ -236,6 +268,17 @@ fn refusal<N: Node>(
     {
         return Some(format!("{} (blocked: split tool call at index {index})", options.policy.reason()));
     }
+    let signed = signature_conflict(draft, facts, exchanges, options);
+    signed.map(|index| format!("{} (blocked: signed reasoning at index {index})", options.policy.reason()))
+}
+
+/// The first signed message that the draft would break.
+fn signature_conflict<N: Node>(
+    draft: &Draft<N>,
+    facts: &[MessageFacts],
+    exchanges: &Exchanges<'_>,
+    options: &Options,
+) -> Option<usize> {
     if !options.respect_provider_signatures {
         return None;
     }
@@ -243,14 +286,15 @@ fn refusal<N: Node>(
         Policy::Custom => complement(&unchanged(&draft.messages), facts.len()),
         _ => draft.plan.touched(),
     };
-    let in_touched = signatures::touched_signature(&touched, facts, exchanges);
-    let behind_change = || {
+    let stripped = &draft.plan.stripped;
+    // Once reasoning goes, what goes as a whole takes its own along.
+    let is_gone = |index: &usize| draft.plan.strips && (stripped.contains(index) || draft.plan.drops(*index));
+    let broken = touched.iter().filter_map(|index| signatures::protector(*index, facts, exchanges));
+    broken.filter(|index| !is_gone(index)).min().or_else(|| {
         let first_change = signatures::first_change(&draft.messages, facts.len());
-        signatures::invalidated(&draft.messages, first_change, facts).first().copied()
-    };
-    let by_prefix = options.signature_scope == SignatureScope::Prefix;
-    let signed = in_touched.or_else(|| by_prefix.then(behind_change).flatten());
-    signed.map(|index| format!("{} (blocked: signed reasoning at index {index})", options.policy.reason()))
+        let invalidated = || signatures::invalidated(&draft.messages, first_change, facts, stripped).first().copied();
+        (options.signature_scope == SignatureScope::Prefix).then(invalidated).flatten()
+    })
 }
 
 fn finish<N: Node>(
@@ -261,7 +305,7 @@ fn finish<N: Node>(
     draft: Draft<N>,
 ) -> Result<View<N>, ProjectionError> {
     let sources = &transcript.messages;
-    let Draft { messages, plan, reason, blocked } = draft;
+    let Draft { messages, plan, reason, blocked, skipped } = draft;
     let first_changed_index = signatures::first_change(&messages, sources.len());
     let hashes = if options.prefix_hash { Some(hashes(sources, &messages, first_changed_index)?) } else { None };
     let mut kept: Vec<usize> = messages.iter().filter_map(Shown::source).collect();
@@ -296,7 +340,9 @@ fn finish<N: Node>(
         source_count: sources.len(),
         provider_safety_blocked: blocked,
         first_changed_index,
-        invalidated_signature_indices: signatures::invalidated(&messages, first_changed_index, facts),
+        invalidated_signature_indices: signatures::invalidated(&messages, first_changed_index, facts, &plan.stripped),
+        skipped_indices: skipped,
+        stripped_indices: plan.stripped,
         lone_surrogate_indices: hashes.map(|hashes| hashes.lone_surrogates).unwrap_or_default(),
         violations: (options.policy == Policy::Custom).then(|| violations(&messages)).transpose()?,
         is_selection: messages.iter().all(|shown| matches!(shown, Shown::Kept { .. })) && is_in_order,

@@ -49,6 +49,10 @@ pub struct Report {
     pub first_changed_index: Option<usize>,
     /// Source indices of kept messages whose signatures come after the first change.
     pub invalidated_signature_indices: Vec<usize>,
+    /// Messages that were to change and stay as they are, because that would touch signed reasoning.
+    pub skipped_indices: Vec<usize>,
+    /// Messages whose reasoning went because of what went before it; those that were nothing else are dropped.
+    pub stripped_indices: Vec<usize>,
     /// Positions in the view whose strings hold lone surrogates; they hash as U+FFFD.
     pub lone_surrogate_indices: Vec<usize>,
     /// What providers would refuse in a custom view.
@@ -84,6 +88,8 @@ impl Report {
                 ("provider_safety_blocked", self.provider_safety_blocked.into()),
                 ("first_changed_index", self.first_changed_index.into()),
                 ("invalidated_signature_indices", indices(&self.invalidated_signature_indices)),
+                ("skipped_indices", indices(&self.skipped_indices)),
+                ("stripped_indices", indices(&self.stripped_indices)),
             ],
         );
         fields

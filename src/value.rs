@@ -5,13 +5,17 @@ use serde_json::{Map, Value};
 /// An object of these fields.
 pub fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     let mut map = Map::new();
-    extend(&mut map, fields);
+    insert_all(&mut map, &mut fields.into_iter());
     Value::Object(map)
 }
 
 /// Adds fields to an object.
 pub fn extend<const N: usize>(map: &mut Map<String, Value>, fields: [(&str, Value); N]) {
-    // One by one: collecting a map sorts first, which is a lot of code.
+    insert_all(map, &mut fields.into_iter());
+}
+
+/// One by one: collecting a map sorts first, which is a lot of code. And once for every number of fields.
+pub fn insert_all(map: &mut Map<String, Value>, fields: &mut dyn Iterator<Item = (&str, Value)>) {
     for (name, value) in fields {
         map.insert(name.to_owned(), value);
     }

@@ -264,12 +264,7 @@ fn requests_stay_requests() {
 fn sent(shown: &[Value], shape: Shape) -> Vec<Value> {
     let messages: Vec<&Value> = shown.iter().collect();
     let provider = (shape == Shape::Anthropic).then_some(Provider::Anthropic);
-    let sent = messages.iter().zip(provider_messages(&messages, provider));
-    let sent = sent.map(|(message, changed)| match changed {
-        Some(changed) => changed.to_value().expect("a message"),
-        None => (*message).clone(),
-    });
-    sent.collect()
+    provider_messages(&messages, provider).iter().map(|message| message.to_value().expect("a message")).collect()
 }
 
 #[test]
@@ -298,8 +293,12 @@ fn turn(messages: &[Value], index: usize) -> std::ops::Range<usize> {
 fn open_turn(messages: &[Value]) -> usize {
     let Some(last) = messages.iter().rposition(|message| message["role"] == "assistant") else { return messages.len() };
     let turn = turn(messages, last);
-    let has_calls = messages[turn.clone()].iter().any(|message| !calls_in(message).is_empty());
-    if has_calls { turn.start } else { messages.len() }
+    let calls: Vec<u64> = messages[turn.clone()].iter().flat_map(calls_in).collect();
+    let answers: Vec<u64> = messages[turn.clone()].iter().flat_map(results_in).map(|(n, _)| n).collect();
+    let is_ordinary = |message: &Value| message["role"] == "user" && results_in(message).is_empty();
+    // What a turn answered itself has been seen once the user speaks again.
+    let is_seen = calls.iter().all(|n| answers.contains(n)) && messages[turn.end..].iter().any(is_ordinary);
+    if calls.is_empty() || is_seen { messages.len() } else { turn.start }
 }
 
 #[test]

@@ -116,6 +116,21 @@ fn messages_are_summed_before_they_are_rounded() {
 }
 
 #[test]
+fn media_that_have_no_type_count_by_their_name() {
+    for (message, tokens) in [
+        (json!({"role": "user", "parts": [{"text": "Look here"}, {"inlineData": {"data": "aaaa"}}]}), 767),
+        (json!({"role": "user", "content": [{"text": "Look here"}, {"image": {"format": "png"}}]}), 767),
+        (json!({"role": "user", "content": [{"text": "Look here"}, {"document": {"name": "a"}}]}), 2252),
+        (
+            json!({"role": "user", "content": [{"toolResult": {"toolUseId": "c", "content": [{"json": "two words"}]}}]}),
+            2,
+        ),
+    ] {
+        assert_eq!(of_list(&json!([message])), tokens, "{message}");
+    }
+}
+
+#[test]
 fn media_count_by_their_kind_whatever_their_data() {
     let data = "iVBORw0KGgo".repeat(5000);
     let url = format!("data:image/png;base64,{data}");

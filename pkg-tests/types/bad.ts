@@ -7,6 +7,7 @@ import {
   recoverRedacted,
   transcriptProject,
   transcriptProjectAsync,
+  validateMessages,
 } from 'transcript-projection';
 import type { Message, ProjectionOptions } from 'transcript-projection';
 
@@ -100,3 +101,13 @@ Transcript.fromJSON({});
 init(42);
 
 export { unfinished };
+
+// The validator.
+// @ts-expect-error
+validateMessages(messages, 'openai');
+// @ts-expect-error
+validateMessages(messages);
+// @ts-expect-error
+validateMessages('x', 'anthropic');
+// @ts-expect-error
+validateMessages(messages, 'anthropic', { model: 7 });

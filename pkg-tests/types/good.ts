@@ -13,6 +13,8 @@ import {
   transcriptProject,
   transcriptProjectAsync,
   transcript_project,
+  validateMessages,
+  validate_messages,
   version,
 } from 'transcript-projection';
 import type {
@@ -29,6 +31,9 @@ import type {
   RawView,
   Redacted,
   RedactionPointer,
+  Stripped,
+  StrippedMark,
+  SummaryMark,
   SummaryPrefixView,
   SyntheticSummary,
   Trimmed,
@@ -84,7 +89,7 @@ const withoutPolicy = transcriptProject(turns, { prefix_hash: false });
 same<typeof withoutPolicy, RawView<Turn>>();
 const repaired = transcriptProject(turns, { policy: 'clean_tool_repair', repair_match: 'target' });
 same<typeof repaired, CleanToolRepairView<Turn>>();
-same<(typeof repaired)['messages'], (Turn | Trimmed<Turn>)[]>();
+same<(typeof repaired)['messages'], (Turn | Trimmed<Turn> | Stripped<Turn>)[]>();
 same<(typeof repaired)['hidden_calls'], HiddenCall[]>();
 const summarised = transcriptProject(turns, {
   policy: 'summary_prefix',
@@ -93,7 +98,7 @@ const summarised = transcriptProject(turns, {
   summary_role: 'developer',
 });
 same<typeof summarised, SummaryPrefixView<Turn>>();
-same<(typeof summarised)['messages'], (Turn | SyntheticSummary)[]>();
+same<(typeof summarised)['messages'], (Turn | SyntheticSummary | Stripped<Turn>)[]>();
 const collected = transcriptProject(turns, {
   policy: 'reachability_gc',
   root_window: 6,
@@ -102,14 +107,23 @@ const collected = transcriptProject(turns, {
   write_barrier_refs: ['scratchpad:turn-42'],
   require_write_barrier: true,
 });
-same<(typeof collected)['messages'], (Turn | Redacted<Turn>)[]>();
+same<(typeof collected)['messages'], (Turn | Redacted<Turn> | Stripped<Turn>)[]>();
 same<(typeof collected)['redaction_pointers'], RedactionPointer[]>();
 same<typeof collected.event, ProjectionEvent<'reachability_gc'>>();
 
+// The bodies of other providers' requests.
+const gemini = transcriptProject(
+  { model: 'a-model', contents: [{ role: 'user', parts: [{ text: 'go' }] }] },
+  { policy: 'clean_tool_repair', on_signature_conflict: 'strip_reasoning' },
+);
+same<(typeof gemini)['stripped_indices'], number[]>();
+transcriptProject({ model: 'a-model', input: [{ type: 'function_call', call_id: 'c', name: 'run', arguments: '{}' }] });
+
 // Marks tell the messages of a view apart.
 for (const message of summarised.messages) {
-  if ('_harn_projection' in message) same<typeof message, SyntheticSummary>();
-  else same<typeof message, Turn>();
+  if (!('_harn_projection' in message)) same<typeof message, Turn>();
+  else if (message._harn_projection.synthetic) same<typeof message._harn_projection, SummaryMark>();
+  else same<typeof message._harn_projection, StrippedMark>();
 }
 
 // One set of options for all policies: what a policy does not use is no error.
@@ -246,3 +260,14 @@ try {
   }
 }
 version satisfies string;
+
+// What a provider would refuse.
+const refused: Violation[] = validateMessages([{ role: 'user', content: 'a' }], 'anthropic');
+same<(typeof refused)[number]['severity'], 'error' | 'warning'>();
+same<typeof validate_messages, typeof validateMessages>();
+validateMessages({ contents: [{ role: 'user', parts: [] }] }, 'gemini');
+validateMessages({ input: [] }, 'openai_responses', { store: false, original_messages: [] });
+// A request of the caller's own type.
+const body = { model: 'a-model', max_tokens: 8, messages: [{ role: 'user', content: 'a' }] };
+validateMessages(body, 'anthropic', body);
+Transcript.fromObject(body.messages).validate('mistral', { model: null });

@@ -1,7 +1,7 @@
 //! Takes the middle out of oversized tool results. Length and order of the list stay, and every other message.
 
 use crate::error::ProjectionError;
-use crate::facts::{MessageFacts, ToolResult, body};
+use crate::facts::{MessageFacts, Stub, ToolResult, body};
 use crate::node::{Kind, Node};
 use crate::patched::Patched;
 use crate::plan::with_bodies;
@@ -28,17 +28,17 @@ pub fn prune_tool_results<N: Node>(messages: &[N], max: usize) -> Result<Vec<Opt
 
 fn pruned<N: Node>(message: &N, facts: &MessageFacts, max: usize) -> Option<Patched<N>> {
     let mut bodies = Vec::new();
-    for (position, result) in facts.results.iter().enumerate() {
+    for result in &facts.results {
         if let Some(text) = shortened(message, result, max) {
-            bodies.push((position, text));
+            bodies.push((result, text));
         }
     }
-    (!bodies.is_empty()).then(|| with_bodies(message, facts, bodies))
+    (!bodies.is_empty()).then(|| with_bodies(message, bodies))
 }
 
 fn shortened<N: Node>(message: &N, result: &ToolResult, max: usize) -> Option<String> {
     // A pointer to a body is no body.
-    if !result.replaceable || result.redacted {
+    if result.stub == Stub::None || result.redacted {
         return None;
     }
     let body = body(message, result).filter(|body| body.kind() == Kind::String)?;

@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::exchange::Exchanges;
 use crate::facts::{MessageFacts, Role, said};
 use crate::node::{Key, Node};
-use crate::value::object;
+use crate::options::SummaryRole;
+use crate::shape::{shape_of_summary, summary_message};
 
 use super::cut;
 
@@ -50,6 +51,7 @@ pub fn summarize<N: Node>(
 ) -> Value {
     let mut count = 0;
     let mut lines = Vec::new();
+    let shape = shape_of_summary(facts.iter().skip(range.start));
     for index in range {
         let Some((message, facts)) = messages.get(index).zip(facts.get(index)) else { continue };
         if is_summary(message, facts) {
@@ -71,8 +73,7 @@ pub fn summarize<N: Node>(
         text.push('\n');
         text.push_str(&line);
     }
-    let mark = object([("synthetic", true.into()), ("policy", POLICY.into())]);
-    object([("role", "system".into()), ("content", text.into()), (Key::HarnProjection.as_str(), mark)])
+    summary_message(shape, SummaryRole::System, &text, POLICY)
 }
 
 /// Whether a message is a summary of this kind: by its mark, or, where the mark was lost on the way, a system

@@ -74,7 +74,7 @@ pub fn violations(all: &[MessageFacts]) -> Vec<Violation> {
             found.push(violation(rule, index, result.place.block(), format!("tool result {id} {text}")));
         }
         let is_turn = matches!(facts.role, Role::User | Role::Assistant);
-        if is_turn && !facts.speaks && facts.calls.is_empty() && facts.results.is_empty() {
+        if is_turn && !facts.leads && !facts.speaks && facts.calls.is_empty() && facts.results.is_empty() {
             found.push(violation("empty_message", index, None, "the message shows nothing".to_owned()));
         }
     }

@@ -6,11 +6,10 @@ use crate::facts::MessageFacts;
 use crate::node::Node;
 use crate::plan::Shown;
 
-/// The first message with signed reasoning that is touched, or whose turn is: neighbouring assistant messages are one
-/// to the provider.
-pub fn touched_signature(touched: &[usize], facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> Option<usize> {
-    let is_signed = |index: &usize| facts.get(*index).is_some_and(|facts| facts.signed);
-    touched.iter().filter_map(|index| exchanges.turn(*index).find(is_signed)).min()
+/// The signed message that a change of the message at `index` would break: itself or another of its turn, which is one
+/// message to the provider and holds the reasoning that the others were produced with.
+pub fn protector(index: usize, facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> Option<usize> {
+    exchanges.turn(index).find(|index| facts.get(*index).is_some_and(|facts| facts.signed))
 }
 
 /// Where in `shown` the view first differs from its source; `None` when it shows the whole source unchanged.
@@ -21,10 +20,15 @@ pub fn first_change<N: Node>(shown: &[Shown<N>], source_count: usize) -> Option<
     (same < shown.len() || same < source_count).then_some(same)
 }
 
-/// The source indices of kept messages whose signatures come after the first change.
-pub fn invalidated<N: Node>(shown: &[Shown<N>], first_change: Option<usize>, facts: &[MessageFacts]) -> Vec<usize> {
+/// The source indices of kept messages whose signatures come after the first change. Those that were taken out are gone.
+pub fn invalidated<N: Node>(
+    shown: &[Shown<N>],
+    first_change: Option<usize>,
+    facts: &[MessageFacts],
+    stripped: &[usize],
+) -> Vec<usize> {
     let Some(first_change) = first_change else { return Vec::new() };
-    let is_signed = |source: &usize| facts.get(*source).is_some_and(|facts| facts.signed);
+    let is_signed = |source: &usize| facts.get(*source).is_some_and(|facts| facts.signed) && !stripped.contains(source);
     let after = shown.iter().enumerate().skip(first_change).filter_map(|(position, shown)| match shown {
         Shown::Kept { source, .. } => Some(*source),
         // A changed message is itself the change: what it signs stands before what it lost.

@@ -148,6 +148,25 @@ export function estimateMessagesTokensByScript(messages) {
 export const estimate_messages_tokens_by_script = estimateMessagesTokensByScript;
 
 /**
+ * Lists what a provider would refuse in a list of messages, or take with a loss.
+ *
+ * @param {object | object[]} messages a list of messages, or the request (or transcript) that holds it
+ * @param {string} provider
+ * @param {object} [request] the rest of the request (`model`, `thinking`, `store`, ...) and, after an edit,
+ *   `original_messages`; default: the request that was given as `messages`
+ * @returns {object[]} the violations, in the order of the messages; none when there is nothing to say
+ */
+export function validateMessages(messages, provider, request) {
+  mustBeText(provider, 'provider', 'unknown_provider');
+  if (Array.isArray(messages)) return call(() => engine.validateMessages(messages, provider, request));
+  const list = messages?.messages ?? messages?.contents ?? messages?.input ?? messages;
+  return call(() => engine.validateMessages(list, provider, request ?? messages));
+}
+
+/** The name of `validateMessages` in the Harn language. */
+export const validate_messages = validateMessages;
+
+/**
  * A transcript read once and projected often. It holds memory of the engine: `free()` it, or
  * declare it with `using`. One that is forgotten is freed when the garbage collector finds it.
  */
@@ -213,6 +232,18 @@ export class Transcript {
    */
   project(options) {
     return this.#call((handle) => handle.project(options));
+  }
+
+  /**
+   * As `validateMessages`, of the transcript as it stands.
+   *
+   * @param {string} provider
+   * @param {object} [request]
+   * @returns {object[]}
+   */
+  validate(provider, request) {
+    mustBeText(provider, 'provider', 'unknown_provider');
+    return this.#call((handle) => handle.validate(provider, request));
   }
 
   /**

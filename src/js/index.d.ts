@@ -8,9 +8,10 @@
 // Transcripts and messages
 
 /**
- * A message of which nothing is known but that it is an object. The engine reads OpenAI Chat,
- * Anthropic and Harn messages, mixed in one list if need be. `M` is inferred from the messages that
- * are given; a function of yours that takes views of any messages takes `ProjectionView<object>`.
+ * A message of which nothing is known but that it is an object. The engine reads the messages of
+ * OpenAI Chat and Responses, Anthropic, Gemini, Bedrock, the AI SDK, LangChain and Harn, mixed in one
+ * list if need be; `docs/shapes.md` says how. `M` is inferred from the messages that are given; a
+ * function of yours that takes views of any messages takes `ProjectionView<object>`.
  */
 export interface Message {
   readonly role?: string;
@@ -28,11 +29,25 @@ export interface TranscriptObject<M extends object = Message> {
   readonly events?: readonly object[] | null | undefined;
 }
 
+/** The body of a Gemini request. Other fields are left alone. */
+export interface ContentsObject<M extends object = Message> {
+  readonly contents: readonly M[];
+  readonly summary?: string | null | undefined;
+}
+
+/** The body of an OpenAI Responses request. Other fields are left alone. */
+export interface InputObject<M extends object = Message> {
+  readonly input: readonly M[];
+  readonly summary?: string | null | undefined;
+}
+
 /** A transcript, whatever else it holds, or the bare list of its messages. */
 export type TranscriptInput<M extends object = Message> =
   | readonly M[]
   | TranscriptObject<M>
-  | (TranscriptObject<M> & { readonly [field: string]: unknown });
+  | (TranscriptObject<M> & { readonly [field: string]: unknown })
+  | (ContentsObject<M> & { readonly [field: string]: unknown })
+  | (InputObject<M> & { readonly [field: string]: unknown });
 
 // ---------------------------------------------------------------------------------------------
 // Options
@@ -59,6 +74,14 @@ export interface CommonOptions<M extends object = Message> {
    * after the first change. Default `message`, the seed's rule. (Ours)
    */
   readonly signature_scope?: 'message' | 'prefix' | undefined;
+  /**
+   * What to do when signed reasoning stands in the way: `raw` shows the whole transcript as it is;
+   * `skip` leaves what would touch it as it is and applies the rest; `strip_reasoning` applies all and
+   * takes the reasoning out of every message from the first change on, of each wholly. The turn that
+   * the newest message of a person began keeps its reasoning: what would touch it is skipped.
+   * `custom` knows only `raw`. Default `raw`, the seed's rule. (Ours)
+   */
+  readonly on_signature_conflict?: 'raw' | 'skip' | 'strip_reasoning' | undefined;
   /** The reason recorded with the view. Default: derived from the policy and what it did. (Seed) */
   readonly reason?: string | undefined;
   /**
@@ -278,6 +301,8 @@ export interface TrimmedMark {
   readonly trimmed: true;
   readonly policy: 'clean_tool_repair' | 'squash_failed_calls';
   readonly hidden_tool_call_ids: readonly string[];
+  /** When its reasoning went as well. */
+  readonly stripped?: true;
   readonly synthetic?: undefined;
   readonly redacted?: undefined;
 }
@@ -290,11 +315,25 @@ export interface RedactedMark {
   readonly redaction_pointer?: RedactionPointer;
   /** When blocks of the message are; each redacted block has its own mark too. */
   readonly redaction_pointers?: readonly RedactionPointer[];
+  /** When its reasoning went as well. */
+  readonly stripped?: true;
   readonly synthetic?: undefined;
   readonly trimmed?: undefined;
 }
 
-/** The message that stands for those before it. */
+/** Marks a message that lost its reasoning, because of `strip_reasoning`, and nothing else. */
+export interface StrippedMark {
+  readonly stripped: true;
+  readonly policy: Exclude<PolicyName, 'raw' | 'custom'>;
+  readonly synthetic?: undefined;
+  readonly trimmed?: undefined;
+  readonly redacted?: undefined;
+}
+
+/**
+ * The message that stands for those before it, among messages of `role` and `content`. In a list of
+ * another shape it has that shape's form, with the same mark.
+ */
 export interface SyntheticSummary {
   readonly role: 'system' | 'developer' | 'user';
   readonly content: string;
@@ -307,10 +346,17 @@ export type Trimmed<M extends object> = M & { readonly _harn_projection: Trimmed
 /** A message with a pointer, one line of text, for a tool-result body; all else as in the source. */
 export type Redacted<M extends object> = M & { readonly _harn_projection: RedactedMark };
 
+/** A message without its reasoning and what signs it; all other fields are those of the source. */
+export type Stripped<M extends object> = M & { readonly _harn_projection: StrippedMark };
+
 /** Where the raw body of a replaced tool result is. */
 export interface RedactionPointer {
   readonly policy: 'reachability_gc';
-  /** `transcript.messages[N].content` or `transcript.messages[N].content[B].content`. */
+  /**
+   * `transcript.messages[N].content`, `transcript.messages[N].content[B].content`, or the way in another
+   * shape: `transcript.messages[N].parts[B].functionResponse.response`. It says `messages` whatever the
+   * list is called.
+   */
   readonly source: string;
   /** The N of `source`. */
   readonly source_index: number;
@@ -340,13 +386,17 @@ export interface HiddenCall {
   readonly reason: string;
 }
 
-/** What a provider would say to the messages of a custom view. */
+/** Something that a provider refuses, or takes with a loss. */
 export interface Violation {
+  /** The rule: `ANT-PAIR-1`, `lone_surrogate`, ... `docs/validate.md` lists them. */
   readonly rule: string;
-  /** The index in `view.messages`. */
+  /** The message; of a custom view, the index in `view.messages`. */
   readonly index: number;
+  /** The block, part or call in the message, where it is about one. */
   readonly block: number | null;
+  /** What is wrong, in words that may change. */
   readonly message: string;
+  /** `error`: a documented or reported refusal; `warning`: a loss of quality, or a refusal that is only inferred. */
   readonly severity: 'error' | 'warning';
 }
 
@@ -392,6 +442,10 @@ export interface ViewBase<P extends PolicyName, Out extends object> {
   readonly first_changed_index: number | null;
   /** Kept messages after the first change whose signatures may vouch for what was changed. (Ours) */
   readonly invalidated_signature_indices: number[];
+  /** `skip`, `strip_reasoning`: the messages that were to change and stay as they are. (Ours) */
+  readonly skipped_indices: number[];
+  /** `strip_reasoning`: the messages that lost their reasoning; those that were nothing else are dropped. (Ours) */
+  readonly stripped_indices: number[];
   /** Indices in `messages` of those with lone surrogates, which hash as U+FFFD; found by hashing. (Ours) */
   readonly lone_surrogate_indices: number[];
   /** The record of this decision, to be appended to the transcript. */
@@ -403,22 +457,22 @@ export interface RawView<M extends object = Message> extends ViewBase<'raw', M> 
 }
 
 export interface CleanToolRepairView<M extends object = Message>
-  extends ViewBase<'clean_tool_repair', M | Trimmed<M>> {
+  extends ViewBase<'clean_tool_repair', M | Trimmed<M> | Stripped<M>> {
   readonly violations?: undefined;
 }
 
 export interface SquashFailedCallsView<M extends object = Message>
-  extends ViewBase<'squash_failed_calls', M | Trimmed<M>> {
+  extends ViewBase<'squash_failed_calls', M | Trimmed<M> | Stripped<M>> {
   readonly violations?: undefined;
 }
 
 export interface SummaryPrefixView<M extends object = Message>
-  extends ViewBase<'summary_prefix', M | SyntheticSummary> {
+  extends ViewBase<'summary_prefix', M | SyntheticSummary | Stripped<M>> {
   readonly violations?: undefined;
 }
 
 export interface ReachabilityGcView<M extends object = Message>
-  extends ViewBase<'reachability_gc', M | Redacted<M>> {
+  extends ViewBase<'reachability_gc', M | Redacted<M> | Stripped<M>> {
   readonly violations?: undefined;
 }
 
@@ -478,6 +532,8 @@ export interface ProjectionMetadata<P extends PolicyName = PolicyName> {
   readonly summary_keep_last: number | null;
   readonly first_changed_index: number | null;
   readonly invalidated_signature_indices: readonly number[];
+  readonly skipped_indices: readonly number[];
+  readonly stripped_indices: readonly number[];
   /** The options as understood, for a replay, without the functions. (Ours) */
   readonly options: Readonly<Record<string, unknown>>;
   /** `custom` only: whether the view but chose among the source's messages, and kept their order. (Ours) */
@@ -649,7 +705,7 @@ export interface AcpSessionNotification {
 /** Writes the notification by which an ACP agent tells its client of a projection. */
 export declare function acpUpdate(sessionId: string, view: ProjectionView<object>): AcpSessionNotification;
 
-/** The providers that `providerMessages` knows. */
+/** The providers whose rules the package knows. */
 export type Provider =
   | 'anthropic'
   | 'openai_chat'
@@ -674,6 +730,52 @@ export declare function providerMessages<M extends object = Message>(
   view: readonly M[] | { readonly messages: readonly M[] },
   provider?: Provider,
 ): Unmarked<M>[];
+
+/**
+ * What rules depend on beside the messages. A whole request body is one: its other fields are not
+ * read. A rule that needs to know more than is given only warns, or says nothing.
+ */
+export interface ValidationRequest {
+  /** The model: what it refuses differs. */
+  readonly model?: string | null | undefined;
+  /** Anthropic, DeepSeek: the field of the request. */
+  readonly thinking?: object | null | undefined;
+  /** Anthropic: the beta headers of the request. */
+  readonly betas?: readonly string[] | null | undefined;
+  /** Anthropic: whether thinking is bound to all before it. Default: what is known of the model. */
+  readonly preserved_thinking?: boolean | null | undefined;
+  /** OpenAI Responses: the field of the request. */
+  readonly store?: boolean | null | undefined;
+  /** OpenAI: the field of the request. */
+  readonly reasoning_effort?: string | null | undefined;
+  /** OpenAI Chat: a server that renders a chat template (vLLM, llama.cpp). Default `false`. */
+  readonly strict_template?: boolean | null | undefined;
+  /** The messages before an edit: rules about what an edit may not take or change need them. */
+  readonly original_messages?: readonly object[] | null | undefined;
+}
+
+/** A list of messages, or the request or transcript that holds it. */
+export type ValidationInput =
+  | readonly object[]
+  | { readonly messages: readonly object[] }
+  | { readonly contents: readonly object[] }
+  | { readonly input: readonly object[] };
+
+/**
+ * Lists what a provider would refuse in a list of messages, or take with a loss, in the order of
+ * the messages. An empty list: nothing to say.
+ *
+ * @param request default: the request that was given as `messages`
+ * @throws {ProjectionError} `unknown_provider`; `invalid_message` when a message is no object
+ */
+export declare function validateMessages(
+  messages: ValidationInput,
+  provider: Provider,
+  request?: ValidationRequest,
+): Violation[];
+
+/** The name of `validateMessages` in the Harn language. */
+export declare const validate_messages: typeof validateMessages;
 
 // ---------------------------------------------------------------------------------------------
 // Estimates by script
@@ -873,6 +975,8 @@ export declare class Transcript<M extends object = Message> {
   append(messages: readonly M[]): void;
   /** As `transcriptProject`, of the transcript as it stands. */
   readonly project: TranscriptProjectMethod<M>;
+  /** As `validateMessages`, of the transcript as it stands. */
+  validate(provider: Provider, request?: ValidationRequest): Violation[];
   /** A message of the source, counted from 0; `undefined` past the end. */
   message(index: number): M | undefined;
   /**

@@ -36,15 +36,15 @@ fn repair_of<'a, N: Node>(
     exchange: &Exchange,
     successes: &'a Successes<'a>,
 ) -> Option<&'a Success<'a>> {
-    let (_, seen) = scene.exchanges.span(exchange);
-    if seen >= scene.open_turn || !scene.exchanges.has_failed(exchange) {
+    let seen = scene.exchanges.seen(exchange);
+    if seen.0 >= scene.open_turn || !scene.exchanges.has_failed(exchange) {
         return None;
     }
     let tool = &scene.exchanges.call(exchange)?.name;
     let of_tool = successes.by_tool.get(tool).filter(|_| !tool.is_empty())?;
     let target = target_if_asked(scene, exchange);
     let success = |index: &usize| successes.list.get(*index);
-    let is_seen = |index: &usize| success(index).is_some_and(|success| success.exchange.call.0 <= seen);
+    let is_seen = |index: &usize| success(index).is_some_and(|success| scene.exchanges.made(success.exchange) <= seen);
     let later = of_tool.get(of_tool.partition_point(is_seen)..)?;
     later.iter().filter_map(success).find(|success| match (&target, &success.target) {
         (Some(failed), Some(repaired)) => failed.is_same_as::<N>(repaired),

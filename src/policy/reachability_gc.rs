@@ -8,13 +8,14 @@ use serde_json::Value;
 use super::Scene;
 use super::identifiers::Mentions;
 use crate::canonical::{canonical_text, sha256};
-use crate::facts::{Call, MessageFacts, Place, ToolResult, arguments, body, text_parts};
+use crate::facts::{Call, MessageFacts, Place, Stub, ToolResult, arguments, body, text_parts};
 use crate::node::{Key, Kind, Node};
+use crate::patched::in_words;
 use crate::plan::{Plan, Pointer, Replacement};
 use crate::tokens;
 
 /// Fields of a root that carry it: they name nothing.
-const ROOT_ENVELOPE: [&str; 13] = [
+const ROOT_ENVELOPE: [&str; 23] = [
     "role",
     "type",
     "name",
@@ -22,10 +23,20 @@ const ROOT_ENVELOPE: [&str; 13] = [
     "tool_call_id",
     "tool_use_id",
     "tool_calls",
+    "invalid_tool_calls",
+    "toolInvocations",
+    "additional_kwargs",
     "function_call",
     "signature",
     "data",
+    "inlineData",
+    "inline_data",
+    "encrypted_content",
     "thinking_signature",
+    "thoughtSignature",
+    "thought_signature",
+    "providerOptions",
+    "providerMetadata",
     "cache_control",
     "_harn_projection",
 ];
@@ -111,7 +122,7 @@ fn candidates<'a, N: Node>(scene: &Scene<'a, N>, window: usize) -> Vec<Candidate
     let mut candidates = Vec::new();
     for (message_index, (message, facts)) in scene.messages.iter().zip(scene.facts).enumerate().take(window) {
         for (result_position, result) in facts.results.iter().enumerate() {
-            if result.failed || result.refused || result.redacted || !result.replaceable {
+            if result.failed || result.refused || result.redacted || result.stub == Stub::None {
                 continue;
             }
             let Some((carrier, body)) = result.place.resolve(message).zip(body(message, result)) else { continue };
@@ -136,9 +147,14 @@ impl<N: Node> Candidate<'_, N> {
             arguments.is_some_and(|arguments| mentions.name_any_of(&arguments))
         };
         let in_metadata = || {
-            let entries = self.carrier.entries();
-            let mut metadata = entries.iter().filter(|(name, _)| !ENVELOPE.contains(&&**name));
-            metadata.any(|(name, value)| mentions.name_field(name, value))
+            // What stands beside the body, and beside what the body is in.
+            self.result.body.iter().enumerate().any(|(depth, key)| {
+                let holder = self.carrier.follow(self.result.body.get(..depth).unwrap_or_default());
+                let entries = holder.map(|holder| holder.entries()).unwrap_or_default();
+                let is_metadata = |name: &str| name != key.as_str() && !ENVELOPE.contains(&name);
+                let mut metadata = entries.iter().filter(|(name, _)| is_metadata(name));
+                metadata.any(|(name, value)| mentions.name_field(name, value))
+            })
         };
         in_arguments() || in_metadata()
     }
@@ -153,17 +169,18 @@ impl<N: Node> Candidate<'_, N> {
     fn texts(&self) -> Vec<N> {
         match self.body.kind() {
             Kind::Object => vec![self.body.clone()],
-            _ => text_parts(&self.body),
+            _ => {
+                let mut texts = text_parts(&self.body);
+                texts.extend(self.body.items().flatten().filter_map(|part| part.field(Key::Json)));
+                texts
+            }
         }
     }
 
     fn replacement(&self, policy: &str) -> Replacement {
         let index = self.message_index;
         let block = self.result.place.block();
-        let source = match self.result.place {
-            Place::Item(list, block) => format!("transcript.messages[{index}].{}[{block}].content", list.as_str()),
-            _ => format!("transcript.messages[{index}].content"),
-        };
+        let source = format!("transcript.messages[{index}]{}", in_words(&self.result.place.steps(self.result.body)));
         let content_hash = content_hash(&self.body);
         let estimate = tokens::estimate(self.chars);
         let text = format!(
@@ -219,12 +236,15 @@ fn mentions<N: Node>(scene: &Scene<'_, N>, window: usize) -> Mentions {
 
 /// Notes what a message holds beside its calls and results: text, reasoning, documents.
 fn add_rest<N: Node>(mentions: &mut Mentions, message: &N, facts: &MessageFacts) {
-    for (name, value) in message.entries().iter().filter(|(name, _)| !ROOT_ENVELOPE.contains(&&**name)) {
-        if &**name != Key::Content.as_str() || value.kind() != Kind::Array {
+    // Some shapes keep all of it in a field of the message.
+    let (text, base) = facts.text.split_last().unzip();
+    let Some(base) = message.follow(base.unwrap_or_default()) else { return };
+    for (name, value) in base.entries().iter().filter(|(name, _)| !ROOT_ENVELOPE.contains(&&**name)) {
+        if text.is_none_or(|text| **name != *text.as_str()) || value.kind() != Kind::Array {
             mentions.add(value);
             continue;
         }
-        let blocks = value.items().enumerate().filter(|(index, _)| !facts.stands_at(Place::Item(Key::Content, *index)));
+        let blocks = value.items().enumerate().filter(|(index, _)| !facts.stands_at(Place::item(facts.text, *index)));
         for block in blocks.filter_map(|(_, block)| block) {
             if block.kind() == Kind::Object {
                 let is_image = block.field_str(Key::Type).is_some_and(|kind| kind.starts_with("image"));

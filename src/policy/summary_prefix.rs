@@ -4,10 +4,9 @@
 use super::Scene;
 use crate::node::Node;
 use crate::plan::{Insert, Plan};
-use crate::value::object;
 
 /// The reason when nothing lies before the kept tail.
-const NOOP: &str = "summary_prefix_noop_short_history";
+pub const NOOP: &str = "summary_prefix_noop_short_history";
 
 pub fn plan<N: Node>(scene: &Scene<'_, N>) -> Plan {
     let count = scene.facts.len();
@@ -23,18 +22,8 @@ pub fn plan<N: Node>(scene: &Scene<'_, N>) -> Plan {
         plan.reason = Some(NOOP);
         return plan;
     }
-    let mark = object([("synthetic", true.into()), ("policy", scene.options.policy.name().into())]);
-    let message = object([
-        ("role", scene.options.summary_role.as_str().into()),
-        ("content", text(scene, dropped.len()).into()),
-        ("_harn_projection", mark),
-    ]);
-    plan.insert = Some(Insert { before: prompts, message });
+    let text = scene.options.summary_text(scene.summary).map(str::to_owned);
+    plan.insert = Some(Insert { before: prompts, text, role: scene.options.summary_role });
     plan.drop.extend(dropped);
     plan
-}
-
-fn text<N: Node>(scene: &Scene<'_, N>, replaced: usize) -> String {
-    let given = scene.options.summary_text(scene.summary).map(str::to_owned);
-    given.unwrap_or_else(|| format!("[{replaced} earlier messages summarized]"))
 }

@@ -2,7 +2,7 @@
 //! the legacy `function_call` answered by role `function`.
 
 use crate::error::ProjectionError;
-use crate::facts::{Call, Place, ToolResult};
+use crate::facts::{Call, MessageFacts, Opaque, Place, Stub, ToolResult};
 use crate::failure::is_failure;
 use crate::node::{Key, Kind, Node};
 
@@ -13,7 +13,7 @@ pub fn call<N: Node>(element: &N, place: Place, id: Option<String>) -> Option<Ca
     let in_field = |field: Key, arguments: &'static [Key]| {
         let function = element.field(field).filter(|function| function.kind() == Kind::Object)?;
         let name = function.field_str(Key::Name).unwrap_or_default();
-        Some(Call { place, id: id.clone(), name, arguments })
+        Some(Call::new(place, id.clone(), name, arguments))
     };
     in_field(Key::Function, &[Key::Function, Key::Arguments])
         .or_else(|| in_field(Key::Custom, &[Key::Custom, Key::Input]))
@@ -22,12 +22,8 @@ pub fn call<N: Node>(element: &N, place: Place, id: Option<String>) -> Option<Ca
 /// The legacy single call, which has no id: its result is found by name.
 pub fn legacy_call<N: Node>(message: &N) -> Option<Call> {
     let call = message.field(Key::FunctionCall).filter(|call| call.kind() == Kind::Object)?;
-    Some(Call {
-        place: Place::Field(Key::FunctionCall),
-        id: None,
-        name: call.field_str(Key::Name).unwrap_or_default(),
-        arguments: &[Key::Arguments],
-    })
+    let name = call.field_str(Key::Name).unwrap_or_default();
+    Some(Call::new(Place::Field(Key::FunctionCall), None, name, &[Key::Arguments]))
 }
 
 /// A message that is a result: role `tool`, legacy `function`, Harn's `tool_result`.
@@ -45,7 +41,7 @@ pub fn result<N: Node>(message: &N, index: usize) -> Result<ToolResult, Projecti
         failed: is_failure(message, body.as_ref()),
         refused: false,
         body: &[Key::Content],
-        replaceable: body.as_ref().is_none_or(is_plain),
+        stub: if body.as_ref().is_none_or(is_plain) { Stub::Text } else { Stub::None },
         redacted: is_redacted(message),
     })
 }
@@ -56,15 +52,32 @@ fn is_plain<N: Node>(body: &N) -> bool {
     body.kind() != Kind::Array || !body.items().flatten().any(is_result)
 }
 
-/// Gemini's signature in OpenAI's clothes, on a message or on a call: `extra_content.google.thought_signature`;
-/// OpenRouter's opaque `reasoning_details`.
-pub fn is_signed<N: Node>(carrier: &N) -> bool {
-    let google = carrier.follow(&[Key::ExtraContent, Key::Google]);
-    google.is_some_and(|google| has_text(&google, Key::ThoughtSignature))
-        || carrier.field(Key::ReasoningDetails).is_some_and(|details| {
-            details.items().flatten().any(|detail| has_text(&detail, Key::Signature) || has_text(&detail, Key::Data))
-        })
+/// Adds the signatures beside a message's content: Gemini's in OpenAI's clothes, OpenRouter's opaque
+/// `reasoning_details`, Anthropic's blocks as gateways pass them on.
+pub fn note_signatures<N: Node>(message: &N, facts: &mut MessageFacts) {
+    note_call_signature(message, Place::Message, &mut facts.signed, &mut facts.opaque);
+    for (key, field) in LISTS {
+        let Some(details) = message.field(key) else { continue };
+        let is_signed = |detail: N| has_text(&detail, Key::Signature) || has_text(&detail, Key::Data);
+        if details.items().flatten().any(is_signed) {
+            facts.signed = true;
+            facts.opaque.push(Opaque { place: Place::Message, field });
+        }
+    }
 }
+
+/// Adds Gemini's signature on a message or on a call: `extra_content.google.thought_signature`.
+pub fn note_call_signature<N: Node>(carrier: &N, place: Place, signed: &mut bool, opaque: &mut Vec<Opaque>) {
+    let field: &[Key] = &[Key::ExtraContent, Key::Google, Key::ThoughtSignature];
+    let google = carrier.field(Key::ExtraContent).and_then(|extra| extra.field(Key::Google));
+    if google.is_some_and(|google| has_text(&google, Key::ThoughtSignature)) {
+        *signed = true;
+        opaque.push(Opaque { place, field });
+    }
+}
+
+const LISTS: [(Key, &[Key]); 2] =
+    [(Key::ReasoningDetails, &[Key::ReasoningDetails]), (Key::ThinkingBlocks, &[Key::ThinkingBlocks])];
 
 /// A refusal or an audio answer stands beside the content.
 pub fn speaks_outside_content<N: Node>(message: &N) -> bool {

@@ -31,10 +31,10 @@ fn message_cost<N: Node>(message: &N, facts: &MessageFacts) -> u64 {
     for text in said(message, facts) {
         cost += json_cost(&text);
     }
-    if let Some(content) = message.field(Key::Content).filter(|_| !facts.stands_at(Place::Message)) {
-        let is_said = |index: &usize| !facts.stands_at(Place::Item(Key::Content, *index));
+    if let Some(content) = message.follow(facts.text).filter(|_| !facts.stands_at(Place::Message)) {
+        let is_said = |index: &usize| !facts.stands_at(Place::item(facts.text, *index));
         for part in (0..content.len()).filter(is_said).filter_map(|index| content.item(index)) {
-            cost += media_cost(&part).unwrap_or_default();
+            cost += part_cost(&part);
         }
     }
     // An answer that was spoken stands beside the content.
@@ -61,9 +61,27 @@ fn body_cost<N: Node>(body: &N) -> u64 {
         cost += json_cost(&text);
     }
     for part in body.items().flatten() {
-        cost += media_cost(&part).unwrap_or_default();
+        cost += part_cost(&part);
     }
     cost
+}
+
+/// What a part of a list costs beside its text.
+fn part_cost<N: Node>(part: &N) -> u64 {
+    if part.kind() != Kind::Object || part.field(Key::Type).is_some() {
+        return media_cost(part).unwrap_or_default();
+    }
+    // Gemini and Bedrock name a part by its one field.
+    match part.entries().as_slice() {
+        [(name, value)] => match &**name {
+            "image" | "inlineData" | "inline_data" | "fileData" | "file_data" => IMAGE,
+            "audio" => AUDIO,
+            "document" => DOCUMENT,
+            "json" => json_cost(value),
+            _ => 0,
+        },
+        _ => 0,
+    }
 }
 
 /// What a part costs that is not text; `None` when it is none of the kinds.

@@ -10,6 +10,9 @@ use crate::options::Options;
 use crate::patched::{Field, Patched};
 use crate::plan::Shown;
 use crate::projection::{Transcript, View};
+use crate::provider::Provider;
+use crate::validate::{Request, validate};
+use crate::value::list as json_list;
 
 use super::host;
 use super::node::JsNode;
@@ -105,6 +108,15 @@ pub fn patched_to_js(value: &Patched<JsNode<'_>>) -> Result<JsValue, JsValue> {
             Ok(object)
         }
     }
+}
+
+/// What a provider would refuse, as plain objects.
+pub fn violations_to_js(messages: &[JsNode<'_>], provider: &str, request: JsValue) -> Result<JsValue, JsValue> {
+    let given = (!request.is_undefined()).then_some(JsNode::Live(request));
+    let found = Provider::named(provider)
+        .and_then(|provider| validate(messages, provider, &Request::parse(given.as_ref())?))
+        .map_err(js_error)?;
+    json_to_js(&json_list(&found, |violation| violation.to_json()))
 }
 
 /// Options as the caller gave them; nothing is no options.

@@ -16,7 +16,10 @@ use crate::recover::{recover_redacted as recover, replay};
 use crate::{acp_update as acp, events_by_kind, project as project_transcript};
 
 use callbacks::CallerFunctions;
-use convert::{changed_list, js_error, json_to_js, list, node_to_js, object, options_of, transcript_of, view_to_js};
+use convert::{
+    js_error, json_to_js, list, node_to_js, object, options_of, patched_to_js, transcript_of, view_to_js,
+    violations_to_js,
+};
 use node::JsNode;
 
 /// Runs once when the module is instantiated.
@@ -42,7 +45,13 @@ pub fn project(input: JsValue, options: JsValue) -> Result<JsValue, JsValue> {
 pub fn provider_messages(messages: JsValue, provider: Option<String>) -> Result<JsValue, JsValue> {
     let provider = provider.map(|name| Provider::named(&name)).transpose().map_err(js_error)?;
     let messages = transcript_of(messages)?.messages;
-    changed_list(&messages, without_marks(&messages, provider))
+    list(without_marks(&messages, provider).iter().map(patched_to_js))
+}
+
+/// What a provider would refuse in a list of messages.
+#[wasm_bindgen(js_name = validateMessages)]
+pub fn validate_messages(messages: JsValue, provider: &str, request: JsValue) -> Result<JsValue, JsValue> {
+    violations_to_js(&transcript_of(messages)?.messages, provider, request)
 }
 
 /// The raw body behind a redaction pointer, hashed again.

@@ -10,14 +10,15 @@ use crate::canonical::Writer;
 use crate::error::{ErrorCode, ProjectionError};
 use crate::facts::MessageFacts;
 use crate::json::parse;
-use crate::node::{Key, Node, to_value};
+use crate::node::{Node, to_value};
 use crate::patched::Patched;
 use crate::plan::Shown;
-use crate::projection::{Transcript, View, project_facts, read_facts, too_deep};
+use crate::projection::{LISTS, Transcript, View, project_facts, read_facts, too_deep};
 
 use super::callbacks::CallerFunctions;
 use super::convert::{
     in_words, is_list, items, js_error, list, options_of, record_to_js, shown_to_js, transcript_of, view_to_js,
+    violations_to_js,
 };
 use super::host;
 use super::node::JsNode;
@@ -54,7 +55,9 @@ impl TranscriptHandle {
         let parsed = parse(&text).map_err(js_error)?;
         let mut handle = Self::from_object(host::parse_json(text.strip_prefix('\u{FEFF}').unwrap_or(&text))?)?;
         let list = match parsed.value {
-            Value::Object(mut fields) => fields.remove(Key::Messages.as_str()),
+            Value::Object(mut fields) => {
+                LISTS.into_iter().find_map(|key| fields.remove(key.as_str()).filter(|list| !list.is_null()))
+            }
             list => Some(list),
         };
         let messages = match list {
@@ -116,6 +119,11 @@ impl TranscriptHandle {
             _ => shown_to_js(shown),
         });
         record_to_js(&view, list(messages)?)
+    }
+
+    /// What a provider would refuse in the transcript as it is now.
+    pub fn validate(&self, provider: &str, request: JsValue) -> Result<JsValue, JsValue> {
+        violations_to_js(&self.live.messages, provider, request)
     }
 
     /// The message at `index`, or `undefined`.

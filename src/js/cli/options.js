@@ -13,6 +13,7 @@ const GROUPS = [
     ['policy', 'text', 'NAME', `one of ${POLICIES} (default raw)`],
     ['respect_provider_signatures', 'boolean', null, 'fall back to raw rather than change signed reasoning (default on)'],
     ['signature_scope', 'text', 'WORD', 'what a signature vouches for: message or prefix (default message)'],
+    ['on_signature_conflict', 'text', 'WORD', 'when signatures stand in the way: raw, skip or strip_reasoning (default raw)'],
     ['reason', 'text', 'TEXT', 'the reason to record'],
     ['prefix_hash', 'boolean', null, 'hash what is projected (default on)'],
     ['protect_open_turn', 'boolean', null, 'leave the last calls and their results alone (default on)'],
@@ -48,6 +49,14 @@ const GROUPS = [
 
 const OPTIONS = GROUPS.flatMap(([, options]) => options);
 
+const PROVIDERS = 'anthropic, openai_chat, openai_responses, gemini, bedrock, mistral, deepseek';
+
+// Of `validate`, in the same form.
+const VALIDATE = [
+  ['provider', 'text', 'NAME', `one of ${PROVIDERS} (required)`],
+  ['model', 'text', 'NAME', 'the model, when the file does not say: what is refused differs'],
+];
+
 /** The flag of an option: `keep_last` is `--keep-last`. */
 export const flagOf = (key) => `--${key.replaceAll('_', '-')}`;
 
@@ -60,7 +69,7 @@ const PARSE_CONFIG = {
     help: { type: 'boolean', short: 'h' },
     version: { type: 'boolean', short: 'v' },
     ...Object.fromEntries(
-      OPTIONS.map(([key, kind]) => [flagOf(key).slice(2), { type: kind === 'boolean' ? 'boolean' : 'string' }]),
+      [...OPTIONS, ...VALIDATE].map(([key, kind]) => [flagOf(key).slice(2), { type: kind === 'boolean' ? 'boolean' : 'string' }]),
     ),
   },
 };
@@ -70,7 +79,8 @@ const PARSE_CONFIG = {
  *
  * @param {string[]} args
  * @returns {{positionals: string[], help: boolean, version: boolean, json: boolean, all: boolean, options: object,
- *   modules: object}} `options` for the engine, `modules` the files whose default exports are options
+ *   modules: object, request: object}} `options` for the engine, `modules` the files whose default exports are
+ *   options, `request` what `validate` takes
  */
 export function parseCommand(args) {
   let parsed;
@@ -90,8 +100,18 @@ export function parseCommand(args) {
   }
   // A projector says which policy is meant.
   if (modules.projector !== undefined) options.policy ??= 'custom';
+  const request = {};
+  for (const [key] of VALIDATE) if (values[key] !== undefined) request[key] = values[key];
   const { help = false, version = false, json = false, all = false } = values;
-  return { positionals, help, version, json, all, options, modules };
+  refuseStrangers(positionals[0], { ...request }, { ...(all && { all }), ...options, ...modules });
+  return { positionals, help, version, json, all, options, modules, request };
+}
+
+/** Each command has options of its own. */
+function refuseStrangers(verb, ofValidate, ofProject) {
+  const [stranger] = Object.keys(verb === 'validate' ? ofProject : ofValidate);
+  if (stranger === undefined || verb === undefined) return;
+  throw new UsageError(`${verb} has no option ${flagOf(stranger)}`);
 }
 
 /** Node's words for a mistake go on for several lines. */
@@ -125,16 +145,18 @@ function jsonOf(key, text) {
 export function help() {
   const lines = [
     'Usage: transcript-projection project FILE [options]',
+    '       transcript-projection validate FILE --provider NAME [--model NAME] [--json]',
     '',
-    'Shows what a model would see of a transcript, what is hidden from it and why.',
+    'project shows what a model would see of a transcript, what is hidden from it and why;',
+    'validate what a provider would refuse in it.',
     'FILE is a transcript, an OpenAI or Anthropic request, a list of messages (JSON), or',
     'one message a line (JSONL); - is standard input.',
     '',
-    '  --json                        print the view as JSON',
+    '  --json                        print the result as JSON',
     '  --all                         show all rows, unchanged runs too',
     '  --help, --version',
   ];
-  for (const [title, options] of GROUPS) {
+  for (const [title, options] of [...GROUPS, ['validate', VALIDATE]]) {
     lines.push('', `${title}:`);
     for (const [key, kind, takes, does] of options) {
       const flag = kind === 'boolean' ? `--[no-]${flagOf(key).slice(2)}` : `${flagOf(key)} ${takes}`;
@@ -143,7 +165,7 @@ export function help() {
       else wrap(does).forEach((line, i) => lines.push(`  ${(i ? '' : flag).padEnd(28)}  ${line}`));
     }
   }
-  lines.push('', 'Exit codes: 0 done, 1 bad input, 2 wrong usage.', '');
+  lines.push('', 'Exit codes: 0 done, 1 bad input or something that is refused, 2 wrong usage.', '');
   return lines.join('\n');
 }
 

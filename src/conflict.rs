@@ -1,0 +1,78 @@
+//! What to do when signatures stand in the way of a plan, if the caller wants something else than the raw transcript:
+//! leave out what touches them, or take them out as well.
+
+use crate::exchange::Exchanges;
+use crate::facts::MessageFacts;
+use crate::guard::signatures::protector;
+use crate::options::SignatureScope;
+use crate::plan::{Plan, ResolvedPlan};
+
+/// Leaves out of a plan what would touch signed reasoning, and says which messages that leaves as they are. In
+/// [`SignatureScope::Prefix`] that is everything before the last signature.
+pub fn skip(plan: &mut Plan, facts: &[MessageFacts], exchanges: &Exchanges<'_>, scope: SignatureScope) -> Vec<usize> {
+    let last_signed = facts.iter().rposition(|facts| facts.signed).filter(|_| scope == SignatureScope::Prefix);
+    let is_free =
+        |index: usize| protector(index, facts, exchanges).is_none() && last_signed.is_none_or(|signed| signed < index);
+    let mut skipped = leave_out(plan, &is_free);
+    // A summary stands for all that is before it: it ends where it has to.
+    let mut left = plan.drop.iter().copied().filter(|index| !is_free(*index));
+    if let Some(end) = left.next().map(|first| exchanges.boundary_before(first)) {
+        skipped.extend(plan.drop.iter().filter(|index| **index >= end));
+        plan.drop.retain(|index| *index < end);
+    }
+    sorted(skipped)
+}
+
+/// The same for what cannot be stripped: reasoning of the current turn, which providers want back as it was. A
+/// summary may stand for a part of that turn, for then it begins behind the summary.
+pub fn skip_in_current_turn(plan: &mut Plan, facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> Vec<usize> {
+    let start = current_turn(facts, exchanges);
+    sorted(leave_out(plan, &|index| protector(index, facts, exchanges).is_none_or(|signed| signed < start)))
+}
+
+fn leave_out(plan: &mut Plan, is_free: &dyn Fn(usize) -> bool) -> Vec<usize> {
+    let mut skipped = Vec::new();
+    plan.hide.retain(|(exchange, _)| {
+        let all_free = exchange.messages().all(is_free);
+        if !all_free {
+            skipped.extend(exchange.messages());
+        }
+        all_free
+    });
+    plan.replace.retain(|replacement| {
+        let index = replacement.result.0;
+        if !is_free(index) {
+            skipped.push(index);
+        }
+        is_free(index)
+    });
+    skipped
+}
+
+fn sorted(mut indices: Vec<usize>) -> Vec<usize> {
+    indices.sort_unstable();
+    indices.dedup();
+    indices
+}
+
+/// Where the turn starts that the newest message of a person began, or the open turn where that is earlier.
+fn current_turn(facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> usize {
+    let newest = facts.iter().rposition(MessageFacts::is_ordinary_user);
+    newest.map_or(0, |index| index + 1).min(exchanges.open_turn())
+}
+
+/// Takes the reasoning out of every message from the first change on, up to the current turn.
+pub fn strip(plan: &mut ResolvedPlan, facts: &[MessageFacts], exchanges: &Exchanges<'_>) {
+    plan.strips = true;
+    let Some(first) = plan.first_touched() else { return };
+    // A unit that is touched is touched from its reasoning on.
+    let first = exchanges.head(first).unwrap_or(first);
+    let closed = facts.iter().enumerate().take(current_turn(facts, exchanges)).skip(first);
+    for (index, message) in closed {
+        let goes = protector(index, facts, exchanges).is_some() && !plan.drops(index);
+        if goes && (message.leads || !message.opaque.is_empty()) {
+            plan.strip(index, message);
+        }
+    }
+    plan.stripped.sort_unstable();
+}

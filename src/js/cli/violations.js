@@ -1,0 +1,39 @@
+// Violations as text for a terminal.
+import { cut, fit, visible, width } from './text.js';
+
+const LEAST = 40; // narrower terminals wrap
+const GAP = '  ';
+const SEVERITY = 'severity'.length; // the longest word
+
+/**
+ * @param {object[]} violations
+ * @param {{columns: number, paint: Function}} style
+ * @returns {string} one line a violation, under a head
+ */
+export function violationTable(violations, { columns, paint }) {
+  const places = violations.map(({ index, block }) => (block === null ? `${index}` : `${index}.${block}`));
+  const place = Math.max(1, ...places.map((text) => text.length));
+  const rule = Math.max('rule'.length, ...violations.map((violation) => width(violation.rule)));
+  const rest = Math.max(LEAST, columns - place - SEVERITY - rule - 3 * GAP.length);
+  const line = (...[at, severity, name, what]) =>
+    [at.padEnd(place), fit(severity, SEVERITY), fit(name, rule), cut(visible(what), rest)].join(GAP).trimEnd();
+  const lines = violations.map(({ severity, rule: name, message }, at) =>
+    paint(severity === 'error' ? 'blocked' : 'trimmed', line(places[at], severity, name, message)),
+  );
+  return [paint('bold', line('#', 'severity', 'rule', 'what')), ...lines].join('\n');
+}
+
+/**
+ * @param {object[]} violations
+ * @param {{provider: string, count: number}} of how many messages there are
+ * @returns {string} one line
+ */
+export function violationTotals(violations, { provider, count }) {
+  const errors = violations.filter(({ severity }) => severity === 'error').length;
+  const said = [some(errors, 'error'), some(violations.length - errors, 'warning')].filter(Boolean).join(', ');
+  return `${provider}: ${said || 'nothing to refuse'} in ${count} message${count === 1 ? '' : 's'}`;
+}
+
+function some(count, what) {
+  return count > 0 && `${count} ${what}${count === 1 ? '' : 's'}`;
+}

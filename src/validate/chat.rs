@@ -1,0 +1,170 @@
+//! What the providers of OpenAI's chat shape have in common; which of their rules is broken each says itself.
+
+use serde_json::Value;
+
+use crate::facts::Place;
+use crate::node::{Key, Kind, Node};
+
+use super::checks::{
+    calls_in, foreign, is_blank, is_orphan, label, objects, only_objects, required, result_label, role_of, shows,
+    type_of,
+};
+use super::{Findings, Scene};
+
+/// The names of a provider's rules.
+pub struct Rules {
+    /// A call that is not answered directly after its message.
+    pub unanswered: &'static str,
+    /// The same at the end of the list.
+    pub unanswered_last: &'static str,
+    /// A result that answers no call before it.
+    pub orphan: &'static str,
+    /// A second result of one call.
+    pub repeated: &'static str,
+    /// A list without items.
+    pub empty_list: &'static str,
+    /// A message without content.
+    pub no_content: &'static str,
+    /// Whether arguments may be an object.
+    pub takes_object_arguments: bool,
+}
+
+/// Reports what every provider of the shape refuses.
+pub fn check<N: Node>(scene: &Scene<'_, N>, rules: &Rules, found: &mut Findings) {
+    for (index, message) in scene.messages.iter().enumerate() {
+        let role = role_of(message);
+        if !matches!(&*role, "system" | "developer" | "user" | "assistant" | "tool" | "function") {
+            found.error("unknown_role", index, None, format!("there is no role \"{role}\""));
+        }
+        tool_calls(message, index, &role, rules, found);
+        content(message, index, &role, rules, found);
+        answers(scene, index, rules, found);
+        results(scene, index, rules, found);
+    }
+}
+
+fn content<N: Node>(message: &N, index: usize, role: &str, rules: &Rules, found: &mut Findings) {
+    let Some(content) = message.field(Key::Content) else {
+        let stands_without = [Key::ToolCalls, Key::FunctionCall, Key::Refusal, Key::Audio];
+        if role != "assistant" || !stands_without.into_iter().any(|key| message.field(key).is_some()) {
+            found.error(rules.no_content, index, None, "the content is missing or null");
+        }
+        return;
+    };
+    match content.kind() {
+        Kind::String if is_blank(&content) && !calls_anything(message) && role != "tool" => {
+            found.warning("empty_message", index, None, "the message shows nothing");
+        }
+        Kind::String => {}
+        Kind::Array if content.is_empty() => {
+            found.error(rules.empty_list, index, None, "`content` is an empty array");
+        }
+        Kind::Array => {
+            only_objects(&content, index, found);
+            objects(message, Key::Content).iter().for_each(|(block, part)| part_of(part, (index, *block), found));
+        }
+        kind => {
+            let text = format!("`content` must be a string or an array, not {}", kind.in_words());
+            found.error("wrong_type", index, None, text);
+        }
+    }
+}
+
+fn calls_anything<N: Node>(message: &N) -> bool {
+    [Key::ToolCalls, Key::FunctionCall, Key::Refusal, Key::Audio].into_iter().any(|key| message.field(key).is_some())
+}
+
+fn part_of<N: Node>(part: &N, (index, block): (usize, usize), found: &mut Findings) {
+    match &*type_of(part) {
+        "" => found.error("wrong_type", index, Some(block), "the part has no `type`"),
+        "text" if !shows(part, Key::Text) => found.warning("empty_text", index, Some(block), "the text part is empty"),
+        kind @ ("tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use" | "tool-call"
+        | "tool-result" | "reasoning" | "input_text" | "output_text" | "input_image" | "image" | "document") => {
+            foreign(index, Some(block), &format!("a `{kind}` part"), found);
+        }
+        _ => {}
+    }
+}
+
+fn tool_calls<N: Node>(message: &N, index: usize, role: &str, rules: &Rules, found: &mut Findings) {
+    let Some(list) = message.field(Key::ToolCalls).filter(|list| list.kind() == Kind::Array) else { return };
+    if role != "assistant" {
+        found.error("wrong_role", index, None, format!("`tool_calls` in a message of role {role}"));
+    }
+    if list.is_empty() {
+        found.error(rules.empty_list, index, None, "`tool_calls` is an empty array: leave it out");
+    }
+    for (block, call) in objects(message, Key::ToolCalls) {
+        let at = (index, Some(block));
+        required(&call, Key::Id, "missing_id", at, found);
+        let is_object = |field: &N| field.kind() == Kind::Object;
+        if let Some(custom) = call.field(Key::Custom).filter(is_object) {
+            required(&custom, Key::Name, "missing_name", at, found);
+        } else if let Some(function) = call.field(Key::Function).filter(is_object) {
+            required(&function, Key::Name, "missing_name", at, found);
+            arguments(&function, at, rules, found);
+        } else {
+            foreign(index, Some(block), "a call without `function`", found);
+        }
+    }
+}
+
+fn arguments<N: Node>(function: &N, (index, block): (usize, Option<usize>), rules: &Rules, found: &mut Findings) {
+    let arguments = function.field(Key::Arguments);
+    match arguments.as_ref().map_or(Kind::Null, Node::kind) {
+        Kind::Object if rules.takes_object_arguments => {}
+        Kind::String => {
+            let is_json = |text: &str| serde_json::from_str::<Value>(text).is_ok();
+            if arguments.and_then(|arguments| arguments.with_str(is_json)) == Some(false) {
+                found.warning("arguments_not_json", index, block, "`arguments` is no JSON: some servers refuse it");
+            }
+        }
+        kind => {
+            let text = format!("`arguments` must be JSON text, not {}", kind.in_words());
+            found.error("arguments_not_text", index, block, text);
+        }
+    }
+}
+
+/// Each call of a message is answered by the tool messages directly after it.
+fn answers<N: Node>(scene: &Scene<'_, N>, index: usize, rules: &Rules, found: &mut Findings) {
+    let after = scene.messages.get(index + 1..).unwrap_or_default();
+    let run = after.iter().take_while(|message| matches!(&*role_of(*message), "tool" | "function")).count();
+    let end = index + 1 + run;
+    for (call, exchange) in calls_in(scene, index, Key::ToolCalls) {
+        let mut direct = exchange.results.iter().filter(|(message, _)| (index + 1..end).contains(message));
+        if direct.next().is_none() {
+            let rule = if end >= scene.messages.len() { rules.unanswered_last } else { rules.unanswered };
+            let text = format!("{} is not answered directly after this message", label(call));
+            found.error(rule, index, call.place.block(), text);
+        }
+        for (message, _) in direct {
+            found.error(rules.repeated, *message, None, format!("{} is answered already", label(call)));
+        }
+        for (message, _) in exchange.results.iter().skip(1).filter(|(message, _)| *message >= end) {
+            found.error(rules.orphan, *message, None, format!("{} was answered before", label(call)));
+        }
+    }
+    // The old form has no ids and nobody checks it.
+    for exchange in scene.exchanges.of_message(index) {
+        if let Some(call) = scene.exchanges.call(exchange)
+            && matches!(call.place, Place::Field(_))
+            && exchange.results.is_empty()
+        {
+            let text = format!("{} is not answered", label(call));
+            found.warning(rules.unanswered, index, None, text);
+        }
+    }
+}
+
+fn results<N: Node>(scene: &Scene<'_, N>, index: usize, rules: &Rules, found: &mut Findings) {
+    let Some(message) = scene.messages.get(index) else { return };
+    if role_of(message) != "tool" {
+        return;
+    }
+    required(message, Key::ToolCallId, "missing_id", (index, None), found);
+    if is_orphan(scene, (index, 0)) {
+        let text = format!("{} answers no call before it", result_label(scene, (index, 0)));
+        found.error(rules.orphan, index, None, text);
+    }
+}

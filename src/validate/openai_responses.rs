@@ -1,0 +1,201 @@
+//! OpenAI Responses items.
+
+use serde_json::Value;
+
+use crate::canonical::canonical_text;
+use crate::node::{Key, Kind, Node};
+
+use super::checks::{
+    Met, foreign, is_orphan, label, objects, only_objects, required, result_label, role_of, shows, type_of,
+};
+use super::{Findings, Scene};
+
+/// Reports what OpenAI Responses would refuse.
+pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
+    let mut ids = Met::default();
+    let mut call_ids = Met::default();
+    for (index, item) in scene.messages.iter().enumerate() {
+        if let Some(id) = item.field_str(Key::Id)
+            && let Some(first) = ids.before(&id, index)
+        {
+            found.error("OAR-PAIR-5", index, None, format!("the item id {id} stands at {first} already"));
+        }
+        let kind = kind_of(item);
+        match &*kind {
+            "message" => message(item, index, found),
+            "reasoning" => reasoning(scene, item, index, found),
+            "compaction" => required(item, Key::EncryptedContent, "OAR-CMP-1", (index, None), found),
+            _ => {}
+        }
+        calls(scene, item, index, &kind, &mut call_ids, found);
+        outputs(scene, item, index, &kind, found);
+    }
+    if let Some(original) = &scene.request.original_messages {
+        lost_reasoning(original, scene.messages, found);
+    }
+}
+
+/// Easy messages have no type.
+fn kind_of<N: Node>(item: &N) -> String {
+    let kind = type_of(item);
+    if kind.is_empty() { "message".to_owned() } else { kind }
+}
+
+fn message<N: Node>(item: &N, index: usize, found: &mut Findings) {
+    let role = role_of(item);
+    if !matches!(&*role, "user" | "assistant" | "system" | "developer") {
+        found.error("unknown_role", index, None, format!("there is no role \"{role}\""));
+    }
+    if item.field(Key::ToolCalls).is_some() {
+        foreign(index, None, "`tool_calls`", found);
+    }
+    let Some(content) = item.field(Key::Content) else {
+        found.error("empty_message", index, None, "the content is missing or null");
+        return;
+    };
+    only_objects(&content, index, found);
+    for (block, part) in objects(item, Key::Content) {
+        match &*type_of(&part) {
+            "" => found.error("wrong_type", index, Some(block), "the part has no `type`"),
+            "input_text" | "output_text" if !shows(&part, Key::Text) => {
+                found.warning("empty_text", index, Some(block), "the text part is empty");
+            }
+            kind @ ("text" | "image_url" | "tool_use" | "tool_result" | "thinking" | "tool-call" | "tool-result") => {
+                foreign(index, Some(block), &format!("a `{kind}` part"), found);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether the caller answers such a call, and the rule that says so.
+fn answer_rule(kind: &str) -> Option<&'static str> {
+    match kind {
+        "function_call" => Some("OAR-PAIR-2"),
+        "custom_tool_call" | "local_shell_call" | "shell_call" | "apply_patch_call" | "computer_call" => {
+            Some("OAR-PAIR-4")
+        }
+        _ => None,
+    }
+}
+
+fn calls<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, ids: &mut Met, found: &mut Findings) {
+    let Some(rule) = answer_rule(kind) else { return };
+    let at = (index, None);
+    if matches!(kind, "function_call" | "custom_tool_call") {
+        required(item, Key::CallId, "missing_id", at, found);
+        required(item, Key::Name, "missing_name", at, found);
+    }
+    if kind == "function_call" {
+        let arguments = item.field(Key::Arguments);
+        let is_json = |text: &str| serde_json::from_str::<Value>(text).is_ok();
+        match arguments.and_then(|arguments| arguments.with_str(is_json)) {
+            None => found.error("arguments_not_text", index, None, "`arguments` must be JSON text"),
+            Some(false) => found.warning("arguments_not_json", index, None, "`arguments` is no JSON"),
+            Some(true) => {}
+        }
+    }
+    for exchange in scene.exchanges.of_message(index) {
+        let Some(call) = scene.exchanges.call(exchange) else { continue };
+        if let Some(first) = call.id.as_deref().and_then(|id| ids.before(id, index)) {
+            found.error("OAR-PAIR-3", index, None, format!("{}: the call at {first} has the same id", label(call)));
+        }
+        if exchange.results.is_empty() {
+            found.error(rule, index, None, format!("{} has no output", label(call)));
+        }
+        for (repeated, _) in exchange.results.iter().skip(1) {
+            found.error("OAR-PAIR-3", *repeated, None, format!("{} has an output already", label(call)));
+        }
+    }
+}
+
+fn outputs<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, found: &mut Findings) {
+    if !kind.ends_with("_output") || !is_orphan(scene, (index, 0)) {
+        return;
+    }
+    let id = item.field_str(Key::CallId);
+    let is_its_call =
+        |later: &N| id.is_some() && later.field_str(Key::CallId) == id && answer_rule(&type_of(later)).is_some();
+    let what = result_label(scene, (index, 0));
+    if scene.messages.iter().skip(index + 1).any(is_its_call) {
+        found.error("OAR-PAIR-3", index, None, format!("{what} stands before its call"));
+    } else {
+        let rule = if kind == "function_call_output" { "OAR-PAIR-1" } else { "OAR-PAIR-4" };
+        found.error(rule, index, None, format!("{what} answers no call before it"));
+    }
+}
+
+fn reasoning<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, found: &mut Findings) {
+    if item.field(Key::Summary).is_none_or(|summary| summary.kind() != Kind::Array) {
+        found.error("OAR-RSN-4", index, None, "a reasoning item needs a `summary`, if only an empty list");
+    }
+    if item.field(Key::Content).is_some_and(|content| !content.is_empty()) {
+        found.error("OAR-RSN-4", index, None, "a reasoning item may not hold `content`");
+    }
+    if item.field(Key::Id).is_none() {
+        return;
+    }
+    if scene.request.store == Some(false) && !shows(item, Key::EncryptedContent) {
+        let text = "without `store` an id stands for nothing: strip it and keep `encrypted_content`";
+        found.error("OAR-RSN-3", index, None, text);
+    }
+    let rule = "OAR-RSN-1";
+    let Some(next) = scene.messages.get(index + 1).filter(|next| is_of_model(*next)) else {
+        found.error(rule, index, None, "the item that this reasoning was made with does not follow it");
+        return;
+    };
+    let original = scene.request.original_messages.as_deref();
+    let followed = original.and_then(|original| {
+        let at = original.iter().position(|other| is_same_item(item, other))?;
+        original.get(at + 1)
+    });
+    match followed {
+        Some(followed) if !is_same_item(next, followed) => {
+            found.error(rule, index, None, "the item that this reasoning was made with does not follow it");
+        }
+        None if type_of(next) == "reasoning" => {
+            found.warning(rule, index, None, "reasoning is followed by other reasoning: was a call between them?");
+        }
+        _ => {}
+    }
+}
+
+/// Whether the model made the item.
+fn is_of_model<N: Node>(item: &N) -> bool {
+    match &*kind_of(item) {
+        "message" => role_of(item) == "assistant",
+        "compaction" | "mcp_approval_response" => false,
+        kind => !kind.ends_with("_output"),
+    }
+}
+
+/// By id where one of them has one, else by what they hold.
+fn is_same_item<N: Node>(a: &N, b: &N) -> bool {
+    let id = |item: &N| item.field_str(Key::CallId).or_else(|| item.field_str(Key::Id));
+    match (id(a), id(b)) {
+        (Some(a), Some(b)) => a == b,
+        // An id may have been stripped.
+        _ => type_of(a) == type_of(b) && content_of(a) == content_of(b),
+    }
+}
+
+fn content_of<N: Node>(item: &N) -> Option<String> {
+    canonical_text(&item.field(Key::Content)?).ok()
+}
+
+/// Items that kept their id and lost the reasoning that stood before them.
+fn lost_reasoning<N: Node>(original: &[N], current: &[N], found: &mut Findings) {
+    for (index, item) in current.iter().enumerate() {
+        if item.field(Key::Id).is_none() || type_of(item) == "reasoning" || !is_of_model(item) {
+            continue;
+        }
+        let Some(at) = original.iter().position(|other| is_same_item(item, other)) else { continue };
+        let before = |list: &[N], at: usize| at.checked_sub(1).and_then(|at| list.get(at).cloned());
+        let is_reasoning = |item: &N| type_of(item) == "reasoning" && item.field(Key::Id).is_some();
+        let Some(reasoning) = before(original, at).filter(is_reasoning) else { continue };
+        if before(current, index).is_none_or(|before| !is_same_item(&before, &reasoning)) {
+            let text = "the reasoning before this item is gone: strip the item's id as well";
+            found.error("OAR-RSN-2", index, None, text);
+        }
+    }
+}

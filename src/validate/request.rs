@@ -1,0 +1,216 @@
+//! What rules depend on beside the messages: fields of the request that will hold them, and the messages as they
+//! were before an edit.
+
+use crate::error::{ErrorCode, ProjectionError};
+use crate::node::{Kind, Node, to_value};
+
+/// The rest of the request. Every field is optional: a rule that needs to know more than is given only warns, or
+/// says nothing.
+#[derive(Clone, Debug)]
+pub struct Request<N> {
+    /// The model that the request names.
+    pub model: Option<String>,
+    /// `thinking.type`.
+    pub thinking: Option<String>,
+    /// Whether the request asks the provider to drop reasoning whose prefix was changed.
+    pub drops_unbound_thinking: bool,
+    /// Whether the provider binds reasoning to everything before it; else the model decides.
+    pub preserved_thinking: Option<bool>,
+    /// Whether the provider stores items, so that an id can stand for one.
+    pub store: Option<bool>,
+    /// `reasoning_effort`.
+    pub reasoning_effort: Option<String>,
+    /// Whether a chat template renders the messages, as in vLLM and llama.cpp: most want strict alternation.
+    pub strict_template: bool,
+    /// Bedrock: whether the request has a `toolConfig`; `None` when this is not a whole request.
+    pub has_tool_config: Option<bool>,
+    /// The messages before an edit.
+    pub original_messages: Option<Vec<N>>,
+}
+
+impl<N> Default for Request<N> {
+    fn default() -> Self {
+        Request {
+            model: None,
+            thinking: None,
+            drops_unbound_thinking: false,
+            preserved_thinking: None,
+            store: None,
+            reasoning_effort: None,
+            strict_template: false,
+            has_tool_config: None,
+            original_messages: None,
+        }
+    }
+}
+
+/// The beta that makes `prefix_mismatch_behavior` count.
+const BINDING_CONTROLS: &str = "thinking-binding-controls-2026-08-01";
+
+impl<N: Node> Request<N> {
+    /// Reads the fields that rules ask for; those of a whole request body that no rule asks for do no harm.
+    ///
+    /// # Errors
+    /// When one of them has a wrong type.
+    pub fn parse(fields: Option<&N>) -> Result<Self, ProjectionError> {
+        let mut request = Request::default();
+        let Some(fields) = fields.filter(|fields| fields.kind() != Kind::Null) else { return Ok(request) };
+        if fields.kind() != Kind::Object {
+            return Err(wrong("request", "an object", fields));
+        }
+        let (mut asks_to_drop, mut has_beta) = (false, false);
+        for (name, value) in fields.entries() {
+            if value.kind() == Kind::Null {
+                continue;
+            }
+            match &*name {
+                "model" | "modelId" => {
+                    request.model = Some(text(&name, &value)?.to_ascii_lowercase());
+                    // Only a whole request to Bedrock names its model so, and it would have its tools too.
+                    if &*name == "modelId" {
+                        request.has_tool_config = request.has_tool_config.or(Some(false));
+                    }
+                }
+                "reasoning_effort" => request.reasoning_effort = Some(text(&name, &value)?),
+                "thinking" => {
+                    if value.kind() != Kind::Object {
+                        return Err(wrong("request.thinking", "an object", &value));
+                    }
+                    let thinking = to_value(&value).unwrap_or_default();
+                    let behavior = thinking.pointer("/block_binding/prefix_mismatch_behavior");
+                    asks_to_drop = behavior.and_then(|behavior| behavior.as_str()) == Some("drop_block");
+                    request.thinking = thinking.get("type").and_then(|kind| kind.as_str()).map(str::to_owned);
+                }
+                "betas" => {
+                    has_beta = value.items().flatten().any(|beta| beta.as_str().as_deref() == Some(BINDING_CONTROLS));
+                }
+                "preserved_thinking" => request.preserved_thinking = Some(flag(&name, &value)?),
+                "store" => request.store = Some(flag(&name, &value)?),
+                "strict_template" => request.strict_template = flag(&name, &value)?,
+                "toolConfig" => request.has_tool_config = Some(true),
+                "original_messages" => request.original_messages = Some(list(&value)?),
+                _ => {}
+            }
+        }
+        request.drops_unbound_thinking = asks_to_drop && has_beta;
+        Ok(request)
+    }
+
+    /// The Claude model, when the request names one.
+    pub fn claude(&self) -> Option<Claude> {
+        let name = self.model.as_deref()?;
+        let name = name.get(name.find("claude")?..)?;
+        let mut family = None;
+        let mut numbers = Vec::new();
+        for word in name.split(|letter: char| !letter.is_ascii_alphanumeric()) {
+            family = family.or(Family::named(word));
+            // A longer number is a date.
+            if let Ok(number) = word.parse::<u32>()
+                && word.len() <= 2
+            {
+                numbers.push(number);
+            }
+        }
+        let mut numbers = numbers.into_iter();
+        Some(Claude { family: family?, version: (numbers.next()?, numbers.next().unwrap_or_default()) })
+    }
+
+    /// The major version of a Gemini model, when the request names one.
+    pub fn gemini(&self) -> Option<u32> {
+        let name = self.model.as_deref()?;
+        let version = name.get(name.find("gemini-")? + "gemini-".len()..)?;
+        version.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
+    }
+}
+
+/// A line of Claude models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Family {
+    Opus,
+    Sonnet,
+    Haiku,
+    Fable,
+    Mythos,
+}
+
+impl Family {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "opus" => Family::Opus,
+            "sonnet" => Family::Sonnet,
+            "haiku" => Family::Haiku,
+            "fable" => Family::Fable,
+            "mythos" => Family::Mythos,
+            _ => return None,
+        })
+    }
+}
+
+/// A Claude model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claude {
+    family: Family,
+    version: (u32, u32),
+}
+
+impl Claude {
+    fn is_of_new_family(self) -> bool {
+        matches!(self.family, Family::Fable | Family::Mythos)
+    }
+
+    /// Whether it refuses an assistant message at the end.
+    pub fn refuses_prefill(self) -> bool {
+        self.is_of_new_family() || self.version >= (4, 6)
+    }
+
+    /// Whether it takes system messages inside the list; `None` for models of which that is not known.
+    pub fn takes_system_messages(self) -> Option<bool> {
+        match self.family {
+            Family::Fable | Family::Mythos => Some(true),
+            Family::Opus => Some(self.version >= (4, 8)),
+            Family::Sonnet | Family::Haiku => (self.version < (5, 0)).then_some(false),
+        }
+    }
+
+    /// Whether reasoning is bound to everything before it: for every account, for some, or for none.
+    pub fn binds_thinking(self) -> Binding {
+        match self.version {
+            version if self.family == Family::Fable && version >= (5, 2) => Binding::Always,
+            version if self.is_of_new_family() && version >= (5, 1) => Binding::Perhaps,
+            version if version >= (5, 5) => Binding::Perhaps,
+            _ => Binding::Never,
+        }
+    }
+}
+
+/// Whether a provider refuses reasoning whose prefix was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binding {
+    /// It does.
+    Always,
+    /// It depends on the account, or the model is not known.
+    Perhaps,
+    /// It does not.
+    Never,
+}
+
+fn wrong<N: Node>(path: &str, expected: &str, found: &N) -> ProjectionError {
+    ProjectionError::new(ErrorCode::InvalidOption, path, expected, found.kind().in_words())
+}
+
+fn text<N: Node>(name: &str, value: &N) -> Result<String, ProjectionError> {
+    let text = value.as_str().map(|text| text.into_owned());
+    text.ok_or_else(|| wrong(&format!("request.{name}"), "a string", value))
+}
+
+fn flag<N: Node>(name: &str, value: &N) -> Result<bool, ProjectionError> {
+    value.as_bool().ok_or_else(|| wrong(&format!("request.{name}"), "a boolean", value))
+}
+
+fn list<N: Node>(value: &N) -> Result<Vec<N>, ProjectionError> {
+    if value.kind() != Kind::Array {
+        return Err(wrong("request.original_messages", "an array of messages", value));
+    }
+    Ok(value.items().flatten().collect())
+}
