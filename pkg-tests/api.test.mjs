@@ -1,14 +1,9 @@
 // What the API adds to the engine: errors of one class, the life of a Transcript, asynchronous projectors.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { entry } from './installed.mjs';
 
-const { PACKAGE_DIR } = process.env;
-assert(PACKAGE_DIR, 'PACKAGE_DIR must name a folder in which the packed package is installed');
-
-const entry = join(PACKAGE_DIR, 'node_modules/transcript-projection/dist/node.js');
 const {
   ProjectionError,
   Transcript,
@@ -21,7 +16,7 @@ const {
   transcriptProject,
   transcriptProjectAsync,
   transcript_project,
-} = await import(pathToFileURL(entry));
+} = await import(entry);
 
 const user = (content) => ({ role: 'user', content });
 
@@ -242,7 +237,7 @@ test('a host without Symbol.dispose', () => {
     const real = Symbol;
     const get = (_, key) => (key === 'dispose' ? undefined : real[key]);
     globalThis.Symbol = new Proxy(() => {}, { get, apply: (_, __, [name]) => real(name) });
-    const { Transcript } = await import(${JSON.stringify(String(pathToFileURL(entry)))});
+    const { Transcript } = await import(${JSON.stringify(entry)});
     Transcript.fromObject([])[Symbol.for('Symbol.dispose')]();
     console.log('ok');`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });

@@ -5,9 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-
-const { PACKAGE_DIR } = process.env;
-assert(PACKAGE_DIR, 'PACKAGE_DIR must name a folder in which the packed package is installed');
+import { PACKAGE_DIR } from './installed.mjs';
 
 const command = join(PACKAGE_DIR, 'node_modules/.bin/transcript-projection');
 

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { serve } from '../scripts/serve.mjs';
+import { PACKAGE_DIR } from './installed.mjs';
 
-const { PACKAGE_DIR, CHROMIUM } = process.env;
-assert(PACKAGE_DIR, 'PACKAGE_DIR must name a folder in which the packed package is installed');
+const { CHROMIUM } = process.env;
 assert(CHROMIUM, 'CHROMIUM must name a Chromium');
 
 const FROM_FILES = '/node_modules/transcript-projection/dist/browser.js';

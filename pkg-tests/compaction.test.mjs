@@ -8,9 +8,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
-
-const { PACKAGE_DIR } = process.env;
-assert(PACKAGE_DIR, 'PACKAGE_DIR must name a folder in which the packed package is installed');
+import { PACKAGE_DIR } from './installed.mjs';
 
 const tp = await import(pathToFileURL(join(PACKAGE_DIR, 'node_modules/transcript-projection/dist/node.js')));
 const { ProjectionError, compact, compactAsync, maybeCompact, maybeCompactAsync, pruneToolResults } = tp;

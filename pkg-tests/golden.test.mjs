@@ -1,17 +1,12 @@
 // The reference system's results through the installed package: from objects, and from text with every digit.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { canonical, canonicalText, fieldTexts, itemTexts, sha256 } from './json.mjs';
+import { entry } from './installed.mjs';
 
-const { PACKAGE_DIR } = process.env;
-assert(PACKAGE_DIR, 'PACKAGE_DIR must name a folder in which the packed package is installed');
-
-const entry = join(PACKAGE_DIR, 'node_modules/transcript-projection/dist/node.js');
-const { Transcript, transcriptProject } = await import(pathToFileURL(entry));
+const { Transcript, transcriptProject } = await import(entry);
 
 /** The cases of a fixture: `transcript` as text too, since JSON.parse loses digits. */
 function read(fixture) {

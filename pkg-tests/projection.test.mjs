@@ -5,13 +5,9 @@ import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { canonical, canonicalText, sha256 } from './json.mjs';
+import { PACKAGE_DIR, entry } from './installed.mjs';
 
-const { PACKAGE_DIR } = process.env;
-assert(PACKAGE_DIR, 'PACKAGE_DIR must name a folder in which the packed package is installed');
-
-const entry = join(PACKAGE_DIR, 'node_modules/transcript-projection/dist/node.js');
 const {
   ProjectionError,
   Transcript,
@@ -22,7 +18,7 @@ const {
   transcriptEventsByKind,
   transcriptProject,
   transcriptProjectAsync,
-} = await import(pathToFileURL(entry));
+} = await import(entry);
 
 const user = (content) => ({ role: 'user', content });
 const assistant = (content) => ({ role: 'assistant', content });

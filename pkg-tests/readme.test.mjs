@@ -7,9 +7,9 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { serve } from '../scripts/serve.mjs';
+import { PACKAGE_DIR } from './installed.mjs';
 
-const { PACKAGE_DIR, CHROMIUM } = process.env;
-assert(PACKAGE_DIR, 'PACKAGE_DIR must name a folder in which the packed package is installed');
+const { CHROMIUM } = process.env;
 
 const read = (path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const blocksOf = (language) => {

@@ -3,13 +3,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { canonical, sha256 } from './json.mjs';
+import { entry } from './installed.mjs';
 
-const { PACKAGE_DIR, ROBUSTNESS_SEED = '1', ROBUSTNESS_ROUNDS = '4000' } = process.env;
-assert(PACKAGE_DIR, 'PACKAGE_DIR must name a folder in which the packed package is installed');
+const { ROBUSTNESS_SEED = '1', ROBUSTNESS_ROUNDS = '4000' } = process.env;
 
-const entry = join(PACKAGE_DIR, 'node_modules/transcript-projection/dist/node.js');
 const {
   ProjectionError,
   Transcript,
@@ -19,7 +17,7 @@ const {
   replayProjection,
   transcriptEventsByKind,
   transcriptProject,
-} = await import(pathToFileURL(entry));
+} = await import(entry);
 
 /** Random choices that a seed repeats (mulberry32). */
 function choices(seed) {

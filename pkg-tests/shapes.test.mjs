@@ -1,14 +1,10 @@
 // The cases of the shapes, through the package: live objects and JSON text are read as the crate reads its own values.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { entry } from './installed.mjs';
 
-const { PACKAGE_DIR } = process.env;
-assert(PACKAGE_DIR, 'PACKAGE_DIR must name a folder in which the packed package is installed');
-const entry = join(PACKAGE_DIR, 'node_modules/transcript-projection/dist/node.js');
-const { Transcript, providerMessages, recoverRedacted, transcriptProject } = await import(pathToFileURL(entry));
+const { Transcript, providerMessages, recoverRedacted, transcriptProject } = await import(entry);
 
 const fixtures = new URL('../tests/fixtures/shapes/', import.meta.url);
 const read = (name) => JSON.parse(readFileSync(new URL(name, fixtures), 'utf8'));

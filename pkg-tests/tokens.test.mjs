@@ -5,9 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { HALVES, errors, measure, samples, table } from '../benches/corpus/measure.mjs';
-
-const { PACKAGE_DIR } = process.env;
-assert(PACKAGE_DIR, 'PACKAGE_DIR must name a folder in which the packed package is installed');
+import { PACKAGE_DIR } from './installed.mjs';
 
 const tp = await import(createRequire(join(PACKAGE_DIR, 'package.json')).resolve('transcript-projection'));
 const { estimateMessagesTokensByScript, estimateTokensByScript, ProjectionError } = tp;

@@ -7,9 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-
-const { PACKAGE_DIR } = process.env;
-assert(PACKAGE_DIR, 'PACKAGE_DIR must name a folder in which the packed package is installed');
+import { PACKAGE_DIR } from './installed.mjs';
 
 const entry = createRequire(join(PACKAGE_DIR, 'package.json')).resolve('transcript-projection');
 const { ProjectionError, Transcript, providerMessages, transcriptProject, validateMessages, validate_messages } =

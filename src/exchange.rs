@@ -198,7 +198,7 @@ impl<'a> Exchanges<'a> {
                 boundary = turn.start;
             }
             let is_result = |facts: &MessageFacts| facts.role == Role::Tool;
-            if boundary > 0 && self.messages.get(boundary).is_some_and(is_result) {
+            while boundary > 0 && self.messages.get(boundary).is_some_and(is_result) {
                 boundary -= 1;
             }
             if boundary == before {

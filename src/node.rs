@@ -126,7 +126,6 @@ keys! {
     ReasoningDetails = "reasoning_details",
     ReasoningEncryptedContent = "reasoningEncryptedContent",
     ReasoningText = "reasoningText",
-    Redacted = "redacted",
     RedactedContent = "redactedContent",
     RedactedData = "redactedData",
     RedactionPointer = "redaction_pointer",

@@ -310,6 +310,7 @@ fn finish<N: Node>(
     let hashes = if options.prefix_hash { Some(hashes(sources, &messages, first_changed_index)?) } else { None };
     let mut kept: Vec<usize> = messages.iter().filter_map(Shown::source).collect();
     let is_in_order = kept.is_sorted();
+    // A projector may have reordered them; what is missing from what is missing comes in order.
     if !is_in_order {
         kept = complement(&complement(&kept, sources.len()), sources.len());
     }
