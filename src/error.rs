@@ -34,6 +34,12 @@ pub enum ErrorCode {
     InvalidJson,
     /// A provider that the engine does not know.
     UnknownProvider,
+    /// A file without content.
+    EmptyFile,
+    /// A file of a kind that cannot be read here: packed, a database, binary.
+    UnsupportedFile,
+    /// A file that no importer recognises.
+    UnknownFormat,
     /// The caller's own callback failed; its error is with the caller.
     CallbackFailed,
 }
@@ -56,6 +62,9 @@ impl ErrorCode {
             ErrorCode::ReplayNeedsProjector => "replay_needs_projector",
             ErrorCode::InvalidJson => "invalid_json",
             ErrorCode::UnknownProvider => "unknown_provider",
+            ErrorCode::EmptyFile => "empty_file",
+            ErrorCode::UnsupportedFile => "unsupported_file",
+            ErrorCode::UnknownFormat => "unknown_format",
             ErrorCode::CallbackFailed => "callback_failed",
         }
     }

@@ -33,9 +33,8 @@ pub fn parse(text: &str) -> Result<Parsed, ProjectionError> {
 }
 
 /// The text with each escaped lone surrogate replaced by the escape of U+FFFD; `None` when there is none.
-fn mend_surrogates(text: &str) -> Option<String> {
-    let mut mended = text.as_bytes().to_vec();
-    let mut found = false;
+pub fn mend_surrogates(text: &str) -> Option<String> {
+    let mut mended: Option<Vec<u8>> = None;
     let mut at = 0;
     while let Some(step) = text.as_bytes().get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'\\')) {
         at += step;
@@ -44,17 +43,17 @@ fn mend_surrogates(text: &str) -> Option<String> {
         match unit {
             _ if is_pair => at += 12,
             Some(unit) if is_high(unit) || is_low(unit) => {
+                let mended = mended.get_or_insert_with(|| text.as_bytes().to_vec());
                 if let Some(escape) = mended.get_mut(at..at + 6) {
                     escape.copy_from_slice(b"\\ufffd");
                 }
-                found = true;
                 at += 6;
             }
             // An escape of any other kind is two bytes at least, and its second byte starts none.
             _ => at += 2,
         }
     }
-    found.then(|| String::from_utf8(mended).ok()).flatten()
+    mended.and_then(|mended| String::from_utf8(mended).ok())
 }
 
 /// The UTF-16 unit of the `\uXXXX` escape at `at`.

@@ -26,12 +26,14 @@
 mod canonical;
 mod compaction;
 mod conflict;
+mod document;
 mod error;
 mod event;
 mod exchange;
 mod facts;
 mod failure;
 mod guard;
+mod import;
 mod json;
 mod node;
 mod options;
@@ -54,9 +56,14 @@ pub use compaction::{
     Compaction, MAX_RESULT_CHARS, Triggers, balance_tool_call_boundary, compact, estimate_messages_tokens,
     estimate_tokens, maybe_compact, message_texts, prune_tool_results, should_compact,
 };
+pub use document::{Document, Slice};
 pub use error::{ErrorCode, ProjectionError};
 pub use event::{acp_update, events_by_kind};
 pub use guard::pairing::Violation;
+pub use import::{
+    Confidence, Detection, FORMATS, Format, Import, ImportOptions, Importer, Message, Outcome, ResultOutcome, Scope,
+    Source, Stats, Warning, detect_format, import,
+};
 pub use json::{Parsed, parse};
 pub use node::{Key, Kind, MAX_DEPTH, Node, to_value};
 pub use options::{OnSignatureConflict, Options, RepairMatch, SignatureScope, SummaryRole};

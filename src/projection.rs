@@ -31,6 +31,8 @@ pub struct Transcript<N> {
     pub messages: Vec<N>,
     /// The summary that the transcript itself carries.
     pub summary: Option<String>,
+    /// What is known of results beyond what they say themselves.
+    pub verdicts: Vec<Verdict>,
 }
 
 impl<N: Node> Transcript<N> {
@@ -62,12 +64,27 @@ impl<N: Node> Transcript<N> {
             }
             (summary, _) => summary,
         };
-        Ok(Transcript { messages: messages.collect::<Result<_, _>>()?, summary })
+        Ok(Transcript { messages: messages.collect::<Result<_, _>>()?, summary, verdicts: Vec::new() })
     }
 
     /// The facts of every message.
     pub fn facts(&self) -> Result<Vec<MessageFacts>, ProjectionError> {
-        read_facts(&self.messages, 0)
+        let mut facts = read_facts(&self.messages, 0)?;
+        apply_verdicts(&mut facts, &self.verdicts);
+        Ok(facts)
+    }
+}
+
+/// Writes into facts what is known of results beyond what they say themselves.
+pub fn apply_verdicts(facts: &mut [MessageFacts], verdicts: &[Verdict]) {
+    for verdict in verdicts {
+        let results = facts.get_mut(verdict.message_index).map(|facts| &mut facts.results);
+        let meant =
+            results.and_then(|results| results.iter_mut().find(|result| result.place.block() == verdict.block_index));
+        if let Some(result) = meant {
+            result.failed = verdict.is_error;
+            result.refused = verdict.refused;
+        }
     }
 }
 
@@ -154,10 +171,12 @@ pub fn project_facts<N: Node>(
     options: &Options,
     callbacks: Callbacks<'_, N>,
 ) -> Result<View<N>, ProjectionError> {
-    let verdicts = match callbacks.is_error {
-        Some(is_error) => ask_caller(&transcript.messages, facts.to_mut(), is_error)?,
-        None => Vec::new(),
-    };
+    let mut verdicts = transcript.verdicts.clone();
+    if let Some(is_error) = callbacks.is_error {
+        let asked = ask_caller(&transcript.messages, facts.to_mut(), is_error)?;
+        verdicts.retain(|known| asked.iter().all(|asked| !asked.is_of_same_result(known)));
+        verdicts.extend(asked);
+    }
     let exchanges = Exchanges::of(&facts);
     let draft = match (options.policy, callbacks.projector) {
         (Policy::Custom, Some(projector)) => custom_draft(&transcript.messages, projector)?,
@@ -451,7 +470,7 @@ fn ask_caller<N: Node>(
     let mut verdicts = Vec::new();
     for ((message_index, position), info) in result_infos(messages, facts) {
         let Some(failed) = is_error(&info)? else { continue };
-        verdicts.push(Verdict { message_index, block_index: info.block_index, is_error: failed });
+        verdicts.push(Verdict { message_index, block_index: info.block_index, is_error: failed, refused: false });
         if let Some(result) = facts.get_mut(message_index).and_then(|facts| facts.results.get_mut(position)) {
             result.failed = failed;
             result.refused = false;

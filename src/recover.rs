@@ -1,7 +1,5 @@
 //! The way back: the raw body behind a redaction pointer, and the replay of a recorded projection.
 
-use std::cell::Cell;
-
 use crate::canonical::canonical_text;
 use crate::error::{ErrorCode, ProjectionError};
 use crate::event::PROJECTION;
@@ -11,7 +9,8 @@ use crate::options::Options;
 use crate::patched::Patched;
 use crate::policy::content_hash;
 use crate::policy::custom::CustomView;
-use crate::projection::{Callbacks, IsError, Projector, ResultInfo, Transcript, View, project};
+use crate::projection::{Callbacks, Projector, Transcript, View, project};
+use crate::report::Verdict;
 
 use serde_json::Value;
 
@@ -92,16 +91,14 @@ pub fn replay<N: Node, E: Node>(
         messages: transcript.messages.iter().take(record.source_count).cloned().collect(),
         // What it was is recorded with the options.
         summary: None,
+        verdicts: record.verdicts.clone(),
     };
-    let mut by_verdict = |info: &ResultInfo<N>| Ok(record.verdict(info.message_index, info.block_index));
-    let is_error: IsError<'_, N> = &mut by_verdict;
     let mut projector = projector;
     let mut by_indices = |messages: &[N]| match &mut projector {
         Some(projector) => projector(messages),
         None => record.custom_view(messages),
     };
-    let callbacks =
-        Callbacks { is_error: (!record.verdicts.is_empty()).then_some(is_error), projector: Some(&mut by_indices) };
+    let callbacks = Callbacks { is_error: None, projector: Some(&mut by_indices) };
     let view = project(&prefix, &record.options, callbacks)?;
     let (now, then) = (&view.event, &record.metadata);
     let same = |name: &str| now.get("metadata").and_then(|metadata| metadata.get(name)) == then.get(name);
@@ -117,8 +114,7 @@ struct Record {
     metadata: Value,
     options: Options,
     source_count: usize,
-    verdicts: Vec<Value>,
-    next_verdict: Cell<usize>,
+    verdicts: Vec<Verdict>,
 }
 
 impl Record {
@@ -140,19 +136,9 @@ impl Record {
         let options = Options::parse(Some(&recorded)).map_err(|error| error.below("event.metadata"))?;
         let count = metadata.get("source_count").and_then(Value::as_f64);
         let count = count.ok_or_else(|| wrong("event.metadata.source_count", "a number of messages", "nothing"))?;
-        let verdicts = metadata.get("is_error_verdicts").and_then(Value::as_array).cloned().unwrap_or_default();
-        Ok(Record { options, source_count: count as usize, verdicts, next_verdict: Cell::new(0), metadata })
-    }
-
-    /// What the caller decided of a result. Results are asked about in the order in which they were recorded.
-    fn verdict(&self, message_index: usize, block_index: Option<usize>) -> Option<bool> {
-        let index = |verdict: &Value, name: &str| verdict.get(name).and_then(Value::as_f64).map(|n| n as usize);
-        let next = self.verdicts.get(self.next_verdict.get())?;
-        if index(next, "message_index") != Some(message_index) || index(next, "block_index") != block_index {
-            return None;
-        }
-        self.next_verdict.set(self.next_verdict.get() + 1);
-        next.get("is_error")?.as_bool()
+        let verdicts = metadata.get("is_error_verdicts").and_then(Value::as_array).into_iter().flatten();
+        let verdicts = verdicts.filter_map(Verdict::of_json).collect();
+        Ok(Record { options, source_count: count as usize, verdicts, metadata })
     }
 
     /// A custom view that only chose among the source's messages.

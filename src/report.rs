@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::guard::pairing::Violation;
 use crate::plan::{HiddenCall, Pointer};
-use crate::value::{extend, indices, list, object, texts};
+use crate::value::{extend, indices, list, texts};
 
 /// Everything that a view says beside its messages.
 #[derive(Clone, Debug)]
@@ -109,21 +109,47 @@ impl Report {
 impl Verdict {
     /// The decision as it is recorded.
     pub fn to_json(&self) -> Value {
-        object([
-            ("message_index", self.message_index.into()),
-            ("block_index", self.block_index.into()),
-            ("is_error", self.is_error.into()),
-        ])
+        let mut fields = Map::new();
+        extend(
+            &mut fields,
+            [
+                ("message_index", self.message_index.into()),
+                ("block_index", self.block_index.into()),
+                ("is_error", self.is_error.into()),
+            ],
+        );
+        if self.refused {
+            fields.insert("refused".to_owned(), true.into());
+        }
+        Value::Object(fields)
+    }
+
+    /// The decision that was recorded so.
+    pub fn of_json(value: &Value) -> Option<Verdict> {
+        let index = |name: &str| value.get(name).and_then(Value::as_f64).map(|n| n as usize);
+        Some(Verdict {
+            message_index: index("message_index")?,
+            block_index: index("block_index"),
+            is_error: value.get("is_error")?.as_bool()?,
+            refused: value.get("refused").and_then(Value::as_bool).unwrap_or_default(),
+        })
+    }
+
+    /// Whether both are about the same result.
+    pub fn is_of_same_result(&self, other: &Verdict) -> bool {
+        (self.message_index, self.block_index) == (other.message_index, other.block_index)
     }
 }
 
-/// A decision of the caller's `is_error`.
+/// What was decided of a result from outside: by the caller's `is_error`, or by the file that it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The message.
     pub message_index: usize,
     /// The block in it.
     pub block_index: Option<usize>,
-    /// The decision.
+    /// Whether it reports a failure.
     pub is_error: bool,
+    /// Whether a person refused the call.
+    pub refused: bool,
 }

@@ -80,7 +80,7 @@ impl<'a> Run<'a> {
 }
 
 fn view_of<'a>(messages: &'a [Value], options: &Value) -> View<&'a Value> {
-    let transcript = Transcript { messages: messages.iter().collect(), summary: None };
+    let transcript = Transcript { messages: messages.iter().collect(), summary: None, verdicts: Vec::new() };
     let options = Options::parse(Some(&options)).expect("options");
     project(&transcript, &options, Callbacks::default()).expect("a view")
 }
@@ -672,7 +672,7 @@ fn replays_match_and_notice_every_change() {
     let result = runner.run(&(sessions(), any_options(), at), |(session, options, at)| {
         let run = Run::of(&session, &options);
         let replayed = |messages: &[Value], event: &Value| {
-            let transcript = Transcript { messages: messages.iter().collect(), summary: None };
+            let transcript = Transcript { messages: messages.iter().collect(), summary: None, verdicts: Vec::new() };
             let replayed = replay(&transcript, &event, None).expect("a replay");
             (replayed.matches, replayed.source_matches)
         };
@@ -699,7 +699,7 @@ fn replays_match_and_notice_every_change() {
 #[test]
 fn replays_need_not_ask_the_caller() {
     for_all(|run| {
-        let transcript = Transcript { messages: run.source().iter().collect(), summary: None };
+        let transcript = Transcript { messages: run.source().iter().collect(), summary: None, verdicts: Vec::new() };
         let options = Options::parse(Some(&run.options)).expect("options");
         let mut by_number = |info: &ResultInfo<&Value>| {
             let results = results_in(info.message);
@@ -750,7 +750,8 @@ fn custom_selections_are_mapped_and_replayed() {
     let choice = prop::collection::vec(any::<bool>(), 64);
     let mut runner = runner();
     let result = runner.run(&(sessions(), choice), |(session, choice)| {
-        let transcript = Transcript { messages: session.messages.iter().collect(), summary: None };
+        let transcript =
+            Transcript { messages: session.messages.iter().collect(), summary: None, verdicts: Vec::new() };
         let chosen: Vec<usize> = (0..session.messages.len()).filter(|index| choice[index % choice.len()]).collect();
         let mut projector = |messages: &[&'_ Value]| {
             let chosen = chosen.iter().map(|index| Patched::Source(transcript.messages[*index]));

@@ -103,6 +103,7 @@ impl TranscriptHandle {
         let transcript = Transcript {
             messages: exact.messages.iter().map(JsNode::Parsed).collect(),
             summary: self.live.summary.clone(),
+            verdicts: self.live.verdicts.clone(),
         };
         // Projectors mostly filter: the search goes on where the last message was found.
         let next = Cell::new(0);

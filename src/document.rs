@@ -1,0 +1,391 @@
+//! JSON text with an index of its values, so that every value keeps its exact spelling: integers beyond 2^53, `-0`,
+//! `1e-7`, key order, escapes. `serde_json` decides what JSON is; the index only remembers where each value stands.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use serde::de::IgnoredAny;
+use serde_json::{Number, Value};
+
+use crate::json::mend_surrogates;
+use crate::node::{Key, Kind, Node};
+
+/// Text that is one JSON value.
+#[derive(Clone, Debug)]
+pub struct Document {
+    text: Box<str>,
+    /// Every value and every field name, in the order of the text. The first is the root.
+    index: Vec<Entry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    start: u32,
+    end: u32,
+    /// The entry behind everything that this one contains.
+    next: u32,
+}
+
+impl Document {
+    /// Reads JSON text.
+    ///
+    /// # Errors
+    /// When the text is not JSON.
+    pub fn parse(text: impl Into<Box<str>>) -> Result<Document, serde_json::Error> {
+        let text = text.into();
+        let index = index(&text)?;
+        Ok(Document { text, index })
+    }
+
+    /// The value.
+    pub fn root(&self) -> Slice<'_> {
+        Slice { text: &self.text, index: &self.index, at: 0 }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// The index of JSON text that is kept elsewhere, for a look at it.
+pub struct Index(Vec<Entry>);
+
+impl Index {
+    /// Reads JSON text.
+    ///
+    /// # Errors
+    /// When the text is not JSON.
+    pub fn of(text: &str) -> Result<Index, serde_json::Error> {
+        index(text).map(Index)
+    }
+
+    /// The value in that text.
+    pub fn root<'a>(&'a self, text: &'a str) -> Slice<'a> {
+        Slice { text, index: &self.0, at: 0 }
+    }
+}
+
+fn index(text: &str) -> Result<Vec<Entry>, serde_json::Error> {
+    serde_json::from_str::<IgnoredAny>(text)?;
+    if text.len() > u32::MAX as usize {
+        return Err(serde::de::Error::custom("a value of more than 4 GB"));
+    }
+    Ok(scan(text.as_bytes()))
+}
+
+/// Where each value of valid JSON stands.
+fn scan(bytes: &[u8]) -> Vec<Entry> {
+    let mut index: Vec<Entry> = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let start = at;
+        match byte {
+            b'{' | b'[' => {
+                open.push(index.len());
+                at += 1;
+            }
+            b'}' | b']' => {
+                at += 1;
+                let behind = index.len();
+                if let Some(entry) = open.pop().and_then(|opened| index.get_mut(opened)) {
+                    (entry.end, entry.next) = (at as u32, behind as u32);
+                }
+                continue;
+            }
+            b'"' => at = string_end(bytes, at),
+            b',' | b':' | b' ' | b'\n' | b'\r' | b'\t' => {
+                at += 1;
+                continue;
+            }
+            _ => {
+                let rest = bytes.get(at..).unwrap_or_default();
+                let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t');
+                at += rest.iter().position(ends).unwrap_or(rest.len()).max(1);
+            }
+        }
+        index.push(Entry { start: start as u32, end: at as u32, next: index.len() as u32 + 1 });
+    }
+    index
+}
+
+/// Behind the string that starts at `start`. Eight bytes are looked at together: bodies are long.
+fn string_end(bytes: &[u8], start: usize) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES << 7;
+    let has = |word: u64, byte: u8| {
+        let word = word ^ (ONES * u64::from(byte));
+        word.wrapping_sub(ONES) & !word & HIGH != 0
+    };
+    let mut at = start + 1;
+    loop {
+        while let Some(chunk) = bytes.get(at..at + 8) {
+            let word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());
+            if has(word, b'"') || has(word, b'\\') {
+                break;
+            }
+            at += 8;
+        }
+        match bytes.get(at) {
+            Some(b'"') => return at + 1,
+            Some(b'\\') => at += 2,
+            Some(_) => at += 1,
+            None => return bytes.len(),
+        }
+    }
+}
+
+/// A value in a [`Document`].
+#[derive(Clone, Copy, Debug)]
+pub struct Slice<'a> {
+    text: &'a str,
+    index: &'a [Entry],
+    at: u32,
+}
+
+impl<'a> Slice<'a> {
+    fn entry(self) -> Entry {
+        self.index.get(self.at as usize).copied().unwrap_or(Entry { start: 0, end: 0, next: self.at + 1 })
+    }
+
+    /// The value as the text has it.
+    pub fn raw(self) -> &'a str {
+        self.text.get(self.start()..self.end()).unwrap_or_default()
+    }
+
+    /// Where it starts in the text, in bytes.
+    pub fn start(self) -> usize {
+        self.entry().start as usize
+    }
+
+    /// Where it ends.
+    pub fn end(self) -> usize {
+        self.entry().end as usize
+    }
+
+    fn first_byte(self) -> u8 {
+        self.text.as_bytes().get(self.start()).copied().unwrap_or(b'n')
+    }
+
+    /// What stands directly in it: items, or field names and values by turns.
+    fn children(self) -> impl Iterator<Item = Slice<'a>> {
+        let mut at = self.at + 1;
+        let end = self.entry().next;
+        std::iter::from_fn(move || {
+            let child = Slice { at, ..self };
+            (at < end).then(|| {
+                at = child.entry().next;
+                child
+            })
+        })
+    }
+
+    fn pairs(self) -> impl Iterator<Item = (Slice<'a>, Slice<'a>)> {
+        let mut children = if self.first_byte() == b'{' { Some(self.children()) } else { None };
+        std::iter::from_fn(move || {
+            let children = children.as_mut()?;
+            Some((children.next()?, children.next()?))
+        })
+    }
+
+    /// The string, if it is one. Escaped lone surrogates are read as U+FFFD.
+    pub fn str(self) -> Option<Cow<'a, str>> {
+        let inner = self.raw().strip_prefix('"')?.strip_suffix('"')?;
+        if !inner.as_bytes().contains(&b'\\') {
+            return Some(Cow::Borrowed(inner));
+        }
+        let raw = self.raw();
+        let decoded = serde_json::from_str(raw);
+        let decoded = decoded.or_else(|_| serde_json::from_str(mend_surrogates(raw).as_deref().unwrap_or(raw)));
+        decoded.ok().map(Cow::Owned)
+    }
+
+    /// Whether it is exactly this string.
+    pub fn is(self, text: &str) -> bool {
+        let raw = self.raw().as_bytes();
+        let is_spelled_so = raw.len() == text.len() + 2 && raw.get(1..=text.len()) == Some(text.as_bytes());
+        (is_spelled_so && raw.first() == Some(&b'"'))
+            || (raw.contains(&b'\\') && self.str().is_some_and(|own| own == text))
+    }
+
+    /// The field of this name, `null` included; the last one when the name is there twice, as in JavaScript.
+    pub fn own(self, name: &str) -> Option<Slice<'a>> {
+        self.pairs().filter(|(key, _)| key.is(name)).last().map(|(_, value)| value)
+    }
+
+    /// The field of this name; `None` when it is missing or `null`.
+    pub fn get(self, name: &str) -> Option<Slice<'a>> {
+        self.own(name).filter(|value| value.kind() != Kind::Null)
+    }
+
+    /// The string in the field of this name.
+    pub fn text(self, name: &str) -> Option<Cow<'a, str>> {
+        self.get(name)?.str()
+    }
+
+    /// The value reached through fields of these names.
+    pub fn at(self, names: &[&str]) -> Option<Slice<'a>> {
+        names.iter().try_fold(self, |value, name| value.get(name))
+    }
+
+    /// The boolean in the field of this name; `false` without one.
+    pub fn flag(self, name: &str) -> bool {
+        self.get(name).is_some_and(|value| value.raw() == "true")
+    }
+
+    /// The items of an array, `null` ones too; none of anything else.
+    pub fn list(self) -> Vec<Slice<'a>> {
+        if self.first_byte() == b'[' { self.children().collect() } else { Vec::new() }
+    }
+
+    /// The fields of an object in their own order, the last of each name; none of anything else.
+    pub fn fields(self) -> Vec<(Cow<'a, str>, Slice<'a>)> {
+        let mut fields: Vec<(Cow<'a, str>, Slice<'a>)> = Vec::new();
+        for (key, value) in self.pairs() {
+            let Some(name) = key.str() else { continue };
+            match fields.iter_mut().find(|(known, _)| *known == name) {
+                Some(field) => field.1 = value,
+                None => fields.push((name, value)),
+            }
+        }
+        fields
+    }
+
+    /// What kind of value it is, in words.
+    pub fn kind_in_words(self) -> &'static str {
+        self.kind().in_words()
+    }
+
+    /// Whether a string in it holds half of an escaped surrogate pair.
+    pub fn has_lone_surrogates(self) -> bool {
+        mend_surrogates(self.raw()).is_some()
+    }
+
+    /// Whether it is an object.
+    pub fn is_object(self) -> bool {
+        self.first_byte() == b'{'
+    }
+
+    /// Whether it is an array.
+    pub fn is_array(self) -> bool {
+        self.first_byte() == b'['
+    }
+
+    /// Whether it is a string.
+    pub fn is_string(self) -> bool {
+        self.first_byte() == b'"'
+    }
+
+    /// The whole number, if it is one.
+    pub fn int(self) -> Option<i64> {
+        self.raw().parse().ok()
+    }
+}
+
+impl Node for Slice<'_> {
+    type Made<'v> = &'v Value;
+
+    fn of_value(value: &Value) -> &Value {
+        value
+    }
+    fn kind(&self) -> Kind {
+        match self.first_byte() {
+            b'n' => Kind::Null,
+            b't' | b'f' => Kind::Bool,
+            b'"' => Kind::String,
+            b'[' => Kind::Array,
+            b'{' => Kind::Object,
+            _ => Kind::Number,
+        }
+    }
+    fn field(&self, key: Key) -> Option<Self> {
+        self.get(key.as_str())
+    }
+    fn item(&self, index: usize) -> Option<Self> {
+        let is_list = self.first_byte() == b'[';
+        self.children().nth(index).filter(|item| is_list && item.kind() != Kind::Null)
+    }
+    fn len(&self) -> usize {
+        if self.first_byte() == b'[' { self.children().count() } else { 0 }
+    }
+    fn items(&self) -> impl Iterator<Item = Option<Self>> + '_ {
+        self.list().into_iter().map(|item| Some(item).filter(|item| item.kind() != Kind::Null))
+    }
+    fn as_bool(&self) -> Option<bool> {
+        match self.raw() {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+    fn as_f64(&self) -> Option<f64> {
+        (self.kind() == Kind::Number).then(|| self.raw().parse().ok()).flatten()
+    }
+    fn number_text(&self) -> Option<String> {
+        let number = (self.kind() == Kind::Number).then(|| serde_json::from_str::<Number>(self.raw()).ok());
+        number.flatten().map(|number| number.to_string())
+    }
+    fn as_str(&self) -> Option<Cow<'_, str>> {
+        self.str()
+    }
+    fn entries(&self) -> Vec<(Rc<str>, Self)> {
+        self.fields().into_iter().map(|(name, value)| (Rc::from(&*name), value)).collect()
+    }
+    fn same(&self, other: &Self) -> bool {
+        std::ptr::eq(self.text, other.text) && self.at == other.at
+    }
+    fn is_well_formed(&self) -> bool {
+        !self.has_lone_surrogates()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use crate::canonical::canonical_text;
+
+    #[test]
+    fn finds_every_value_where_it_stands() {
+        let text = r#" {"a" : [1, -0, "x\"]", {"b":null}], "c\u0064":true ,"e":{}, "a2":[ ]} "#;
+        let document = Document::parse(text).unwrap();
+        let root = document.root();
+        assert_eq!(root.raw(), text.trim());
+        assert_eq!(root.get("a").unwrap().raw(), r#"[1, -0, "x\"]", {"b":null}]"#);
+        let items: Vec<_> = root.get("a").unwrap().list().iter().map(|item| item.raw()).collect();
+        assert_eq!(items, ["1", "-0", r#""x\"]""#, r#"{"b":null}"#]);
+        assert_eq!(root.get("a").unwrap().list()[2].str().unwrap(), "x\"]");
+        assert!(root.flag("cd"));
+        assert!(root.get("e").unwrap().fields().is_empty());
+        assert!(root.get("a2").unwrap().list().is_empty());
+        let names: Vec<_> = root.fields().into_iter().map(|(name, _)| name.into_owned()).collect();
+        assert_eq!(names, ["a", "cd", "e", "a2"]);
+    }
+
+    #[test]
+    fn is_the_same_value_as_serde_json_reads() {
+        for text in [
+            "null",
+            "[]",
+            r#"{"b":[true,false,{"c":{"d":[[]]}}],"a":"\u00e9\n"}"#,
+            r#"[0,-1,1.5,1e-7,18446744073709551615,100.0,1E400]"#,
+            r#"{"a":1,"a":2}"#,
+            r#""text""#,
+        ] {
+            let document = Document::parse(text);
+            let value: Result<Value, _> = serde_json::from_str(text);
+            let Ok(value) = value else { continue };
+            let document = document.unwrap();
+            assert_eq!(canonical_text(&document.root()).unwrap(), canonical_text(&&value).unwrap(), "{text}");
+        }
+    }
+
+    #[test]
+    fn reads_lone_surrogates_as_replacement_characters() {
+        let document = Document::parse(r#"["a\ud83c", "\ud83c\udf89"]"#).unwrap();
+        let items = document.root().list();
+        assert_eq!((items[0].str().unwrap().as_ref(), items[0].is_well_formed()), ("a\u{FFFD}", false));
+        assert_eq!((items[1].str().unwrap().as_ref(), items[1].is_well_formed()), ("\u{1F389}", true));
+    }
+}

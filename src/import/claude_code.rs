@@ -1,0 +1,403 @@
+//! Claude Code session files (`~/.claude/projects/*/*.jsonl`) and `--output-format stream-json` logs. Messages are in
+//! Anthropic's shape. Lines form a tree (`uuid`, `parentUuid`); one answer of the model is written as several lines.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::document::{Index, Slice};
+
+use super::format::{Format, ReadLines, Scope, Sniff, certain, likely, possible};
+use super::line::Line;
+use super::output::{Message, Outcome, Output, Source};
+use super::write::{list, message, quoted, text_block};
+
+/// The format.
+pub const FORMAT: Format =
+    Format { lines: Some((sniff, reader)), ..Format::new("claude_code", "Claude Code session (JSONL)") };
+
+fn sniff(line: Slice<'_>) -> Option<Sniff> {
+    let kind = line.text("type")?;
+    match &*kind {
+        "user" | "assistant" => {
+            let message =
+                line.get("message").filter(|message| message.is_object() && message.get("parts").is_none())?;
+            if ["uuid", "sessionId", "session_id"].iter().any(|name| line.own(name).is_some()) {
+                return certain("lines with type, message and uuid or sessionId");
+            }
+            message.get("content").and_then(|_| likely("lines with type and message.content"))
+        }
+        "file-history-snapshot" | "queue-operation" => likely("lines of a type that Claude Code writes"),
+        "system"
+            if line.text("subtype").is_some_and(|subtype| subtype == "init") && line.get("session_id").is_some() =>
+        {
+            certain("a stream-json log: a system line of subtype init")
+        }
+        "system" if line.get("uuid").is_some() && line.get("sessionId").is_some() => likely("system lines with uuid"),
+        "summary" if line.get("leafUuid").is_some() => likely("a summary line with leafUuid"),
+        "attachment" if line.get("attachment").is_some() => possible("attachment lines"),
+        _ => None,
+    }
+}
+
+fn reader(scope: Scope) -> Box<dyn ReadLines> {
+    Box::new(Reader { scope, entries: Vec::new() })
+}
+
+struct Reader {
+    scope: Scope,
+    entries: Vec<Entry>,
+}
+
+/// A line that is a message, or that others hang on.
+struct Entry {
+    source: Source,
+    parent: Option<String>,
+    /// The role and the blocks, when it is a message.
+    message: Option<(String, Content)>,
+    /// The id that the lines of one answer share.
+    message_id: Option<String>,
+    outcomes: Vec<Outcome>,
+    /// Where the conversation was compacted: what stays as it was, from head to tail.
+    boundary: Option<Option<(String, String)>>,
+    is_summary: bool,
+    /// Whether the host wrote it in the model's name.
+    is_synthetic: bool,
+    /// The calls made, or answered, in it.
+    calls: Vec<String>,
+    results: Vec<String>,
+}
+
+/// What a message holds, as JSON text.
+enum Content {
+    Whole(String),
+    Blocks(Vec<String>),
+}
+
+impl ReadLines for Reader {
+    fn line(&mut self, line: &Line<'_>, out: &mut Output) {
+        let value = line.value;
+        let kind = value.text("type").unwrap_or_default();
+        let mut entry = Entry::of(line);
+        match &*kind {
+            "user" | "assistant" if value.get("message").is_some_and(Slice::is_object) => {
+                entry.read_message(&kind, value)
+            }
+            "system" if value.text("subtype").is_some_and(|subtype| subtype == "compact_boundary") => {
+                let segment = value.at(&["compactMetadata", "preservedSegment"]);
+                let ends = segment.and_then(|segment| segment.text("headUuid").zip(segment.text("tailUuid")));
+                entry.boundary = Some(ends.map(|(head, tail)| (head.into_owned(), tail.into_owned())));
+                out.count("compact_boundary");
+            }
+            "attachment" if value.at(&["attachment", "prompt"]).is_some() => {
+                // A prompt that was queued while the model worked: a person wrote it, the model read it.
+                let prompt = value.at(&["attachment", "prompt"]).map(Slice::raw).unwrap_or_default();
+                entry.message = Some(("user".to_owned(), Content::Whole(prompt.to_owned())));
+            }
+            "" => {
+                out.count("unknown");
+                out.warn_line("unknown_type", line.number, "a line without a type: left out");
+            }
+            "user" | "assistant" => {
+                out.count("unknown");
+                out.warn_line("unknown_type", line.number, format!("a {kind} line without a message: left out"));
+            }
+            _ => {
+                let subtype = value.text("subtype");
+                out.count(&subtype.map_or_else(|| kind.clone().into_owned(), |subtype| format!("{kind}:{subtype}")));
+            }
+        }
+        // Lines that are no messages can be the parents of some.
+        if entry.source.id.is_some() || entry.message.is_some() || entry.boundary.is_some() {
+            self.entries.push(entry);
+        }
+    }
+
+    fn finish(self: Box<Self>, out: &mut Output) {
+        let Reader { scope, mut entries } = *self;
+        // A sub-agent's own file is all sidechain: then that is the conversation.
+        let has_main = entries.iter().any(|entry| entry.message.is_some() && entry.source.sidechain.is_none());
+        if !has_main {
+            entries.iter_mut().for_each(|entry| entry.source.sidechain = None);
+        }
+        let order = select(&mut entries, out);
+        let mut merged = Merged::default();
+        match scope {
+            Scope::All => entries.into_iter().for_each(|entry| merged.add(entry)),
+            Scope::Model => {
+                let mut entries: Vec<_> = entries.into_iter().map(Some).collect();
+                for index in order {
+                    let entry = entries.get_mut(index).and_then(Option::take);
+                    entry.into_iter().for_each(|entry| merged.add(entry));
+                }
+                for entry in entries.into_iter().flatten().filter(|entry| entry.message.is_some()) {
+                    match (&entry.source.sidechain, entry.source.branch) {
+                        (Some(id), _) => out.count(&format!("sidechain:{id}")),
+                        (None, branch) => out.count(branch.unwrap_or("hidden")),
+                    }
+                }
+            }
+        }
+        out.messages.extend(merged.messages());
+    }
+}
+
+impl Entry {
+    fn of(line: &Line<'_>) -> Self {
+        let value = line.value;
+        let text = |name: &str| value.text(name).map(|text| text.into_owned());
+        let parent_tool = text("parent_tool_use_id");
+        let is_side = value.flag("isSidechain") || parent_tool.is_some();
+        let thread = text("agentId").or(parent_tool).unwrap_or_else(|| "sidechain".to_owned());
+        let source = Source { id: text("uuid"), sidechain: is_side.then_some(thread), ..Source::of_line(line) };
+        Entry {
+            source,
+            parent: text("parentUuid"),
+            message: None,
+            message_id: None,
+            outcomes: Vec::new(),
+            boundary: None,
+            is_summary: value.flag("isCompactSummary"),
+            is_synthetic: value.flag("isApiErrorMessage"),
+            calls: Vec::new(),
+            results: Vec::new(),
+        }
+    }
+
+    fn read_message(&mut self, kind: &str, line: Slice<'_>) {
+        let Some(message) = line.get("message") else { return };
+        let role = message.text("role").map_or_else(|| kind.to_owned(), |role| role.into_owned());
+        let content = message.get("content");
+        self.message_id = message.text("id").filter(|_| kind == "assistant").map(|id| id.into_owned());
+        self.is_synthetic |= message.text("model").is_some_and(|model| model == "<synthetic>");
+        let blocks = content.map(Slice::list).unwrap_or_default();
+        for block in &blocks {
+            let id = |name: &str| block.text(name).map(|id| id.into_owned());
+            match block.text("type").as_deref() {
+                Some("tool_use") => self.calls.extend(id("id")),
+                Some("tool_result") => {
+                    self.results.extend(id("tool_use_id"));
+                    self.outcomes.extend(outcome(line, *block));
+                }
+                _ => {}
+            }
+        }
+        self.message = Some((
+            role,
+            match content {
+                Some(content) if content.is_array() => {
+                    Content::Blocks(blocks.iter().map(|block| block.raw().to_owned()).collect())
+                }
+                content => Content::Whole(content.map_or("\"\"", Slice::raw).to_owned()),
+            },
+        ));
+    }
+}
+
+/// What a line says of the result in it, beside the result's own flag.
+fn outcome(line: Slice<'_>, result: Slice<'_>) -> Option<Outcome> {
+    let id = || result.text("tool_use_id").map(|id| id.into_owned());
+    if let Some(kind) = line.text("toolDenialKind") {
+        return Some(Outcome::refusal(id(), format!("toolDenialKind: {kind}")));
+    }
+    let content = result.get("content");
+    let first = content.and_then(|content| content.list().first().and_then(|block| block.text("text")));
+    let text = content.and_then(Slice::str).or(first).unwrap_or_default();
+    let refusals = ["The user doesn't want to proceed with this tool use", "The user doesn't want to take this action"];
+    if refusals.iter().any(|start| text.starts_with(start)) || text == "[Request interrupted by user for tool use]" {
+        return Some(Outcome::refusal(id(), "the text of a refusal").inferred());
+    }
+    let is_flagged = result.get("is_error").is_some();
+    let sidecar = line.get("toolUseResult").and_then(Slice::str);
+    if !is_flagged && text.starts_with("<tool_use_error>") {
+        return Some(Outcome::failure(id(), "<tool_use_error> in the text").inferred());
+    }
+    if !is_flagged && sidecar.is_some_and(|text| text.starts_with("Error")) {
+        return Some(Outcome::failure(id(), "toolUseResult is an error text").inferred());
+    }
+    None
+}
+
+/// Marks what the model does not see, and lists what it does see in its order.
+fn select(entries: &mut [Entry], out: &mut Output) -> Vec<usize> {
+    let is_main = |entry: &Entry| entry.source.sidechain.is_none();
+    let boundary = entries.iter().rposition(|entry| entry.boundary.is_some() && is_main(entry));
+    let path = active_path(entries, out);
+    let preserved = boundary.map(|boundary| preserved(entries, boundary, out)).unwrap_or_default();
+    for (index, entry) in entries.iter_mut().enumerate() {
+        let is_old = boundary.is_some_and(|boundary| index < boundary);
+        entry.source.branch = match () {
+            () if entry.message.is_none() || entry.source.sidechain.is_some() => None,
+            () if preserved.contains(&index) => None,
+            () if entry.is_synthetic => Some("hidden"),
+            () if is_old => Some("compacted"),
+            () if path.as_ref().is_some_and(|path| !path.contains(&index)) => Some("abandoned"),
+            () => None,
+        };
+    }
+    let is_seen = |entry: &Entry| entry.message.is_some() && is_main(entry) && entry.source.branch.is_none();
+    let seen = entries.iter().enumerate().filter(|(index, entry)| is_seen(entry) && !preserved.contains(index));
+    let mut order: Vec<usize> = seen.map(|(index, _)| index).collect();
+    // What a compaction left as it was comes behind its summary.
+    let is_summary = |index: &usize| entries.get(*index).is_some_and(|entry| entry.is_summary);
+    let at = order.iter().rposition(is_summary).map_or(0, |summary| summary + 1);
+    order.splice(at..at, preserved);
+    order
+}
+
+/// The entries from the last message up to the start of the conversation. `None` where the lines make no single tree:
+/// then their order in the file counts.
+fn active_path(entries: &[Entry], out: &mut Output) -> Option<HashSet<usize>> {
+    let mut by_id: HashMap<&str, usize> = HashMap::new();
+    let mut is_tree = true;
+    let mut roots = 0;
+    let main = || entries.iter().enumerate().filter(|(_, entry)| entry.source.sidechain.is_none());
+    for (index, entry) in main() {
+        match &entry.source.id {
+            Some(id) => is_tree &= by_id.insert(id, index).is_none(),
+            None => is_tree &= entry.message.is_none(),
+        }
+    }
+    for (_, entry) in main() {
+        match &entry.parent {
+            Some(parent) => is_tree &= by_id.contains_key(parent.as_str()),
+            None => roots += usize::from(entry.boundary.is_none()),
+        }
+    }
+    if !is_tree || roots > 1 {
+        let has_parents = main().any(|(_, entry)| entry.parent.is_some());
+        if has_parents {
+            let first = entries.first().and_then(|entry| entry.source.line).unwrap_or(1);
+            out.warn_line("broken_tree", first, "the lines' parents make no single tree: read in file order");
+        }
+        return None;
+    }
+    let mut path = HashSet::new();
+    let mut next = main().rfind(|(_, entry)| entry.message.is_some()).map(|(index, _)| index);
+    while let Some(index) = next.filter(|index| path.insert(*index)) {
+        let parent = entries.get(index).and_then(|entry| entry.parent.as_deref());
+        next = parent.and_then(|parent| by_id.get(parent).copied());
+    }
+    // Results of parallel calls hang on their own calls, and parts of one answer beside each other: what belongs to the
+    // path is on it.
+    let on_path = |index: &usize| path.contains(index);
+    let of_path = || entries.iter().enumerate().filter(|(index, _)| on_path(index)).map(|(_, entry)| entry);
+    let ids: HashSet<&str> = of_path().filter_map(|entry| entry.message_id.as_deref()).collect();
+    let parts = main().filter(|(_, entry)| entry.message_id.as_deref().is_some_and(|id| ids.contains(id)));
+    let parts: Vec<usize> = parts.map(|(index, _)| index).collect();
+    let calls = parts.iter().filter_map(|index| entries.get(*index)).chain(of_path()).flat_map(|entry| &entry.calls);
+    let calls: HashSet<&str> = calls.map(String::as_str).collect();
+    let answered: HashSet<&str> = of_path().flat_map(|entry| &entry.results).map(String::as_str).collect();
+    let is_missing = |id: &String| calls.contains(id.as_str()) && !answered.contains(id.as_str());
+    let results: Vec<usize> =
+        main().filter(|(_, entry)| entry.results.iter().any(is_missing)).map(|(index, _)| index).collect();
+    path.extend(parts);
+    path.extend(results);
+    Some(path)
+}
+
+/// What the compaction at `boundary` left as it was, in order.
+fn preserved(entries: &[Entry], boundary: usize, out: &mut Output) -> Vec<usize> {
+    let Some(entry) = entries.get(boundary) else { return Vec::new() };
+    let Some(Some((head, tail))) = &entry.boundary else { return Vec::new() };
+    let by_id = |id: &str| entries.iter().position(|entry| entry.source.id.as_deref() == Some(id));
+    let mut segment = Vec::new();
+    let mut next = by_id(tail);
+    while let Some(index) = next.filter(|index| !segment.contains(index)) {
+        segment.push(index);
+        let entry = entries.get(index);
+        if entry.is_some_and(|entry| entry.source.id.as_ref() == Some(head)) {
+            segment.reverse();
+            segment.retain(|index| entries.get(*index).is_some_and(|entry| entry.message.is_some()));
+            return segment;
+        }
+        next = entry.and_then(|entry| entry.parent.as_deref()).and_then(by_id);
+    }
+    let line = entry.source.line.unwrap_or_default();
+    out.warn_line("broken_tree", line, "the compaction preserved messages that are not in this file");
+    Vec::new()
+}
+
+/// Messages under way: the lines of one answer become one message, at the place of the first.
+#[derive(Default)]
+struct Merged {
+    entries: Vec<Entry>,
+    by_message: HashMap<(String, Option<String>), usize>,
+}
+
+impl Merged {
+    fn add(&mut self, entry: Entry) {
+        if entry.message.is_none() {
+            return;
+        }
+        let key = entry.message_id.clone().map(|id| (id, entry.source.sidechain.clone()));
+        let known = key.as_ref().and_then(|key| self.by_message.get(key)).copied();
+        let first = known.and_then(|at| self.entries.get_mut(at));
+        let Some(first) = first.filter(|first| first.source.branch == entry.source.branch) else {
+            if let Some(key) = key {
+                self.by_message.insert(key, self.entries.len());
+            }
+            self.entries.push(entry);
+            return;
+        };
+        first.source.also_lines.extend(entry.source.line);
+        if let (Some((_, content)), Some((_, added))) = (&mut first.message, entry.message) {
+            content.append(added);
+        }
+    }
+
+    fn messages(self) -> impl Iterator<Item = Message> {
+        self.entries.into_iter().filter_map(|entry| {
+            let (role, content) = entry.message?;
+            let content = match content {
+                Content::Whole(text) => text,
+                Content::Blocks(blocks) => list(&blocks),
+            };
+            Some(Message { json: message(&role, &content), source: entry.source, outcomes: entry.outcomes })
+        })
+    }
+}
+
+impl Content {
+    /// Adds the blocks of a further line. A line can repeat a block that has grown since: then it takes its place.
+    fn append(&mut self, added: Content) {
+        let mut blocks = std::mem::replace(self, Content::Blocks(Vec::new())).into_blocks();
+        for block in added.into_blocks() {
+            let known = blocks.iter().position(|known| has_grown(known, &block));
+            match known.and_then(|at| blocks.get_mut(at)) {
+                Some(known) => *known = block,
+                None => blocks.push(block),
+            }
+        }
+        *self = Content::Blocks(blocks);
+    }
+
+    fn into_blocks(self) -> Vec<String> {
+        match self {
+            Content::Blocks(blocks) => blocks,
+            Content::Whole(text) if text == "\"\"" || text == "null" => Vec::new(),
+            Content::Whole(text) => {
+                let said: Option<String> = serde_json::from_str(&text).ok();
+                vec![said.map_or_else(|| text_block(&quoted(&text)), |said| text_block(&said))]
+            }
+        }
+    }
+}
+
+/// Whether `new` is `old` with more of it.
+fn has_grown(old: &str, new: &str) -> bool {
+    let (Ok(old_index), Ok(new_index)) = (Index::of(old), Index::of(new)) else { return false };
+    let (old, new) = (old_index.root(old), new_index.root(new));
+    let kind = old.text("type");
+    if kind != new.text("type") {
+        return false;
+    }
+    let starts = |name: &str| {
+        let (old, new) = (old.text(name).unwrap_or_default(), new.text(name).unwrap_or_default());
+        !old.is_empty() && new.starts_with(&*old)
+    };
+    match kind.as_deref() {
+        Some("tool_use") => old.get("id").is_some() && old.text("id") == new.text("id"),
+        Some("text") => starts("text"),
+        Some("thinking") => starts("thinking"),
+        _ => false,
+    }
+}

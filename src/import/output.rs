@@ -1,0 +1,155 @@
+//! What a reader finds in a file: messages in a provider's own shape, where each stands in the file, and what else is
+//! known of it.
+
+use crate::document::Slice;
+
+use super::line::Line;
+
+/// Everything that was read from a file.
+#[derive(Default)]
+pub struct Output {
+    /// The messages, in the order in which the model sees them.
+    pub messages: Vec<Message>,
+    /// What could not be read, or was read with a loss.
+    pub warnings: Vec<Warning>,
+    /// How many lines or entries of each kind are no messages.
+    pub kinds: Vec<(String, usize)>,
+    /// The summary that the file itself carries for its transcript.
+    pub summary: Option<String>,
+    /// Offset of the text that is being read, in the file.
+    pub(super) base: usize,
+}
+
+/// A message and where it comes from.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// Its JSON. A part of the file wherever possible, byte for byte.
+    pub json: String,
+    /// Where it comes from.
+    pub source: Source,
+    /// What the file says of the tool results in it, beside the message.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// Where a message stands in its file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// The line, counted from 1, in files of lines.
+    pub line: Option<usize>,
+    /// The way to it in a JSON document, such as `messages[3]`.
+    pub path: Option<String>,
+    /// The first byte of the line or the value.
+    pub start: usize,
+    /// Behind the last byte.
+    pub end: usize,
+    /// The lines of the other parts, where one message was written as several.
+    pub also_lines: Vec<usize>,
+    /// The message's own id in the file.
+    pub id: Option<String>,
+    /// `abandoned` when a rewind or a retry left it, `compacted` when a summary stands for it, `hidden` when the host
+    /// does not send it. Only where every message is listed.
+    pub branch: Option<&'static str>,
+    /// The sub-agent that it belongs to.
+    pub sidechain: Option<String>,
+}
+
+/// What a file says of a tool result, beside the result itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The call that the result answers; `None` for the only result of its message.
+    pub call_id: Option<String>,
+    /// Whether it reports a failure.
+    pub failed: bool,
+    /// Whether a person refused the call. That is no failure.
+    pub refused: bool,
+    /// Whether that is a guess from a text or an exit code, rather than a flag of the host's.
+    pub inferred: bool,
+    /// What says so, in words.
+    pub because: String,
+}
+
+/// Something that was not read as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// What kind of thing, a stable name.
+    pub code: &'static str,
+    /// The line, counted from 1, in files of lines.
+    pub line: Option<usize>,
+    /// The way to it in a JSON document.
+    pub path: Option<String>,
+    /// What happened, in words.
+    pub message: String,
+}
+
+impl Output {
+    /// Counts a line or an entry that is no message.
+    pub fn count(&mut self, kind: &str) {
+        match self.kinds.iter_mut().find(|(known, _)| known == kind) {
+            Some((_, count)) => *count += 1,
+            None => self.kinds.push((kind.to_owned(), 1)),
+        }
+    }
+
+    /// Warns of something in a line.
+    pub fn warn_line(&mut self, code: &'static str, line: usize, message: impl Into<String>) {
+        self.warnings.push(Warning { code, line: Some(line), path: None, message: message.into() });
+    }
+
+    /// Warns of something in a document.
+    pub fn warn_path(&mut self, code: &'static str, path: impl Into<String>, message: impl Into<String>) {
+        self.warnings.push(Warning { code, line: None, path: Some(path.into()), message: message.into() });
+    }
+
+    /// The place of a value of the document that is being read.
+    pub fn place(&self, path: impl Into<String>, value: Slice<'_>) -> Source {
+        Source {
+            path: Some(path.into()),
+            start: self.base + value.start(),
+            end: self.base + value.end(),
+            ..Source::default()
+        }
+    }
+
+    /// Adds a value of the document that is a message as it stands.
+    pub fn take(&mut self, path: impl Into<String>, value: Slice<'_>) {
+        let source = self.place(path, value);
+        self.messages.push(Message::new(value.raw().to_owned(), source));
+    }
+}
+
+impl Message {
+    /// A message of which nothing further is known.
+    pub fn new(json: String, source: Source) -> Self {
+        Message { json, source, outcomes: Vec::new() }
+    }
+}
+
+impl Source {
+    /// The place of a whole line.
+    pub fn of_line(line: &Line<'_>) -> Self {
+        Source { line: Some(line.number), start: line.start, end: line.end, ..Source::default() }
+    }
+}
+
+impl Outcome {
+    /// A failure that a flag of the host's reports.
+    pub fn failure(call_id: Option<String>, because: impl Into<String>) -> Self {
+        Outcome { call_id, failed: true, refused: false, inferred: false, because: because.into() }
+    }
+
+    /// A success that a flag of the host's reports.
+    pub fn success(call_id: Option<String>, because: impl Into<String>) -> Self {
+        Outcome { failed: false, ..Outcome::failure(call_id, because) }
+    }
+
+    /// A refusal by the user.
+    pub fn refusal(call_id: Option<String>, because: impl Into<String>) -> Self {
+        Outcome { failed: false, refused: true, ..Outcome::failure(call_id, because) }
+    }
+
+    /// The same, as a guess.
+    #[must_use]
+    pub fn inferred(self) -> Self {
+        Outcome { inferred: true, ..self }
+    }
+}

@@ -1,0 +1,64 @@
+//! JSON text from parts of JSON text: what a reader builds keeps the spelling of what it is built from.
+
+/// An object under way.
+pub struct Object(String);
+
+impl Object {
+    /// An object without fields.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Object("{".to_owned())
+    }
+
+    /// Adds a field whose value is JSON text already.
+    #[must_use]
+    pub fn raw(mut self, name: &str, json: &str) -> Self {
+        if self.0.len() > 1 {
+            self.0.push(',');
+        }
+        self.0.push_str(&quoted(name));
+        self.0.push(':');
+        self.0.push_str(json);
+        self
+    }
+
+    /// Adds a string.
+    #[must_use]
+    pub fn text(self, name: &str, text: &str) -> Self {
+        self.raw(name, &quoted(text))
+    }
+
+    /// The object.
+    pub fn build(mut self) -> String {
+        self.0.push('}');
+        self.0
+    }
+}
+
+/// A list of JSON texts.
+pub fn list<S: AsRef<str>>(items: &[S]) -> String {
+    let mut list = "[".to_owned();
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            list.push(',');
+        }
+        list.push_str(item.as_ref());
+    }
+    list.push(']');
+    list
+}
+
+/// A string as JSON.
+pub fn quoted(text: &str) -> String {
+    serde_json::to_string(text).unwrap_or_default()
+}
+
+/// A message of `role` and `content`; the content is JSON text.
+pub fn message(role: &str, content: &str) -> String {
+    Object::new().text("role", role).raw("content", content).build()
+}
+
+/// A block of text, as most providers write it.
+pub fn text_block(text: &str) -> String {
+    Object::new().text("type", "text").text("text", text).build()
+}

@@ -1,0 +1,80 @@
+//! The real-shaped session files, where they are at hand: every one is recognised, and no message is lost.
+
+use std::path::Path;
+
+use serde_json::Value;
+use transcript_projection::{ImportOptions, import};
+
+const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/samples");
+
+/// The format of each folder, or of a file in it.
+const FORMATS: &[(&str, &str)] = &[("claude-code/", "claude_code")];
+
+#[test]
+fn every_sample_is_read() {
+    if !Path::new(SAMPLES).exists() {
+        println!("skipped: the samples are not at hand");
+        return;
+    }
+    let mut problems = Vec::new();
+    let mut read = 0;
+    for (path, bytes) in samples() {
+        let Some((_, format)) = FORMATS.iter().rev().find(|(start, _)| path.starts_with(start)) else { continue };
+        read += 1;
+        match import(&bytes, ImportOptions::named(None, Some("all")).unwrap()) {
+            Ok(import) => {
+                let found = import.detection.format.name;
+                println!("{path}: {found}, {:?}", import.stats);
+                import.warnings.iter().for_each(|warning| println!("    {warning:?}"));
+                if found != *format {
+                    problems.push(format!("{path}: {found}, not {format}"));
+                }
+                if let Some(expected) = count(format, &bytes).filter(|expected| *expected != import.stats.messages) {
+                    problems.push(format!("{path}: {} messages, counted {expected}", import.stats.messages));
+                }
+                if import.messages.is_empty() {
+                    problems.push(format!("{path}: no message"));
+                }
+            }
+            Err(error) => problems.push(format!("{path}: {error}")),
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    println!("{read} samples");
+}
+
+fn samples() -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    for folder in std::fs::read_dir(SAMPLES).unwrap().flatten() {
+        for file in std::fs::read_dir(folder.path()).unwrap().flatten() {
+            let name = format!("{}/{}", folder.file_name().display(), file.file_name().display());
+            found.push((name, std::fs::read(file.path()).unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// An independent count of the messages in a file; `None` for formats that nobody has counted yet.
+fn count(format: &str, bytes: &[u8]) -> Option<usize> {
+    let text = String::from_utf8_lossy(bytes);
+    let lines = || text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    Some(match format {
+        "claude_code" => {
+            let mut answers = std::collections::HashSet::new();
+            lines()
+                .filter(|line| {
+                    let message = &line["message"];
+                    let is_prompt = line["type"] == "attachment" && !line["attachment"]["prompt"].is_null();
+                    let is_message = matches!(line["type"].as_str(), Some("user" | "assistant")) && message.is_object();
+                    let is_new = match message["id"].as_str() {
+                        Some(id) if line["type"] == "assistant" => answers.insert(id.to_owned()),
+                        _ => true,
+                    };
+                    is_prompt || is_message && is_new
+                })
+                .count()
+        }
+        _ => return None,
+    })
+}
