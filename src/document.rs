@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use serde::de::IgnoredAny;
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use crate::json::mend_surrogates;
 use crate::node::{Key, Kind, Node};
@@ -31,6 +31,7 @@ impl Document {
     ///
     /// # Errors
     /// When the text is not JSON.
+    #[inline(never)]
     pub fn parse(text: impl Into<Box<str>>) -> Result<Document, serde_json::Error> {
         let text = text.into();
         let index = index(&text)?;
@@ -43,6 +44,7 @@ impl Document {
     }
 
     /// The text.
+    #[inline(never)]
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -75,6 +77,7 @@ fn index(text: &str) -> Result<Vec<Entry>, serde_json::Error> {
 }
 
 /// Where each value of valid JSON stands.
+#[inline(never)]
 fn scan(bytes: &[u8]) -> Vec<Entry> {
     let mut index: Vec<Entry> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
@@ -136,6 +139,22 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
     }
 }
 
+/// A string or a number. Read as any value is: a reader for each type would be compiled besides.
+fn value_of(raw: &str) -> Option<Value> {
+    serde_json::from_str(raw).ok()
+}
+
+/// The node for a value of a document. On the web all values have one type of node: what reads them is compiled once.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn as_node(slice: Slice<'_>) -> Slice<'_> {
+    slice
+}
+/// The node for a value of a document. On the web all values have one type of node: what reads them is compiled once.
+#[cfg(target_arch = "wasm32")]
+pub fn as_node(slice: Slice<'_>) -> crate::wasm::JsNode<'_> {
+    crate::wasm::JsNode::Exact(slice)
+}
+
 /// A value in a [`Document`].
 #[derive(Clone, Copy, Debug)]
 pub struct Slice<'a> {
@@ -190,18 +209,21 @@ impl<'a> Slice<'a> {
     }
 
     /// The string, if it is one. Escaped lone surrogates are read as U+FFFD.
+    #[inline(never)]
     pub fn str(self) -> Option<Cow<'a, str>> {
         let inner = self.raw().strip_prefix('"')?.strip_suffix('"')?;
         if !inner.as_bytes().contains(&b'\\') {
             return Some(Cow::Borrowed(inner));
         }
         let raw = self.raw();
-        let decoded = serde_json::from_str(raw);
-        let decoded = decoded.or_else(|_| serde_json::from_str(mend_surrogates(raw).as_deref().unwrap_or(raw)));
-        decoded.ok().map(Cow::Owned)
+        match value_of(raw).or_else(|| value_of(&mend_surrogates(raw)?)) {
+            Some(Value::String(text)) => Some(Cow::Owned(text)),
+            _ => None,
+        }
     }
 
     /// Whether it is exactly this string.
+    #[inline(never)]
     pub fn is(self, text: &str) -> bool {
         let raw = self.raw().as_bytes();
         let is_spelled_so = raw.len() == text.len() + 2 && raw.get(1..=text.len()) == Some(text.as_bytes());
@@ -210,11 +232,13 @@ impl<'a> Slice<'a> {
     }
 
     /// The field of this name, `null` included; the last one when the name is there twice, as in JavaScript.
+    #[inline(never)]
     pub fn own(self, name: &str) -> Option<Slice<'a>> {
         self.pairs().filter(|(key, _)| key.is(name)).last().map(|(_, value)| value)
     }
 
     /// The field of this name; `None` when it is missing or `null`.
+    #[inline(never)]
     pub fn get(self, name: &str) -> Option<Slice<'a>> {
         self.own(name).filter(|value| value.kind() != Kind::Null)
     }
@@ -235,11 +259,13 @@ impl<'a> Slice<'a> {
     }
 
     /// The items of an array, `null` ones too; none of anything else.
+    #[inline(never)]
     pub fn list(self) -> Vec<Slice<'a>> {
         if self.first_byte() == b'[' { self.children().collect() } else { Vec::new() }
     }
 
     /// The fields of an object in their own order, the last of each name; none of anything else.
+    #[inline(never)]
     pub fn fields(self) -> Vec<(Cow<'a, str>, Slice<'a>)> {
         let mut fields: Vec<(Cow<'a, str>, Slice<'a>)> = Vec::new();
         for (key, value) in self.pairs() {
@@ -250,6 +276,17 @@ impl<'a> Slice<'a> {
             }
         }
         fields
+    }
+
+    /// The value as a document of its own.
+    #[inline(never)]
+    pub fn to_document(self) -> Document {
+        let entry = self.entry();
+        let range = self.at as usize..entry.next as usize;
+        let part = self.index.get(range).unwrap_or_default().iter();
+        let moved =
+            |of: &Entry| Entry { start: of.start - entry.start, end: of.end - entry.start, next: of.next - self.at };
+        Document { text: self.raw().into(), index: part.map(moved).collect() }
     }
 
     /// What kind of value it is, in words.
@@ -289,6 +326,7 @@ impl Node for Slice<'_> {
     fn of_value(value: &Value) -> &Value {
         value
     }
+    #[inline(never)]
     fn kind(&self) -> Kind {
         match self.first_byte() {
             b'n' => Kind::Null,
@@ -299,19 +337,24 @@ impl Node for Slice<'_> {
             _ => Kind::Number,
         }
     }
+    #[inline(never)]
     fn field(&self, key: Key) -> Option<Self> {
         self.get(key.as_str())
     }
+    #[inline(never)]
     fn item(&self, index: usize) -> Option<Self> {
         let is_list = self.first_byte() == b'[';
         self.children().nth(index).filter(|item| is_list && item.kind() != Kind::Null)
     }
+    #[inline(never)]
     fn len(&self) -> usize {
         if self.first_byte() == b'[' { self.children().count() } else { 0 }
     }
+    #[inline(never)]
     fn items(&self) -> impl Iterator<Item = Option<Self>> + '_ {
         self.list().into_iter().map(|item| Some(item).filter(|item| item.kind() != Kind::Null))
     }
+    #[inline(never)]
     fn as_bool(&self) -> Option<bool> {
         match self.raw() {
             "true" => Some(true),
@@ -319,22 +362,32 @@ impl Node for Slice<'_> {
             _ => None,
         }
     }
+    #[inline(never)]
     fn as_f64(&self) -> Option<f64> {
-        (self.kind() == Kind::Number).then(|| self.raw().parse().ok()).flatten()
+        if self.kind() == Kind::Number { value_of(self.raw())?.as_f64() } else { None }
     }
+    #[inline(never)]
     fn number_text(&self) -> Option<String> {
-        let number = (self.kind() == Kind::Number).then(|| serde_json::from_str::<Number>(self.raw()).ok());
-        number.flatten().map(|number| number.to_string())
+        match value_of(self.raw()) {
+            Some(Value::Number(number)) => Some(number.to_string()),
+            _ => None,
+        }
     }
+    #[inline(never)]
     fn as_str(&self) -> Option<Cow<'_, str>> {
         self.str()
     }
+    #[inline(never)]
     fn entries(&self) -> Vec<(Rc<str>, Self)> {
         self.fields().into_iter().map(|(name, value)| (Rc::from(&*name), value)).collect()
+    }
+    fn source_text(&self) -> Option<&str> {
+        Some(self.raw())
     }
     fn same(&self, other: &Self) -> bool {
         std::ptr::eq(self.text, other.text) && self.at == other.at
     }
+    #[inline(never)]
     fn is_well_formed(&self) -> bool {
         !self.has_lone_surrogates()
     }
@@ -359,6 +412,9 @@ mod tests {
         assert!(root.flag("cd"));
         assert!(root.get("e").unwrap().fields().is_empty());
         assert!(root.get("a2").unwrap().list().is_empty());
+        let part = root.get("a").unwrap().to_document();
+        assert_eq!(part.root().list()[3].get("b").map(Slice::raw), None);
+        assert_eq!(part.root().list()[3].own("b").map(Slice::raw), Some("null"));
         let names: Vec<_> = root.fields().into_iter().map(|(name, _)| name.into_owned()).collect();
         assert_eq!(names, ["a", "cd", "e", "a2"]);
     }

@@ -20,16 +20,18 @@ pub struct Parsed {
 pub fn parse(text: &str) -> Result<Parsed, ProjectionError> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let mended = mend_surrogates(text);
-    let value = serde_json::from_str(mended.as_deref().unwrap_or(text)).map_err(|error| {
-        let path = format!("line {} column {}", error.line(), error.column());
-        // serde_json repeats the position behind its message.
-        let message = error.to_string();
-        let place = format!(" at line {} column {}", error.line(), error.column());
-        let what = message.strip_suffix(&place).unwrap_or(&message);
-        let found = format!("text that is not ({what})");
-        ProjectionError::new(ErrorCode::InvalidJson, path, "JSON", found)
-    })?;
+    let value = serde_json::from_str(mended.as_deref().unwrap_or(text)).map_err(|error| mistake(&error))?;
     Ok(Parsed { value, lone_surrogates: mended.is_some() })
+}
+
+/// The error of text that is not JSON.
+pub fn mistake(error: &serde_json::Error) -> ProjectionError {
+    let path = format!("line {} column {}", error.line(), error.column());
+    // serde_json repeats the position behind its message.
+    let message = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let what = message.strip_suffix(&place).unwrap_or(&message);
+    ProjectionError::new(ErrorCode::InvalidJson, path, "JSON", format!("text that is not ({what})"))
 }
 
 /// The text with each escaped lone surrogate replaced by the escape of U+FFFD; `None` when there is none.

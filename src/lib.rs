@@ -30,6 +30,7 @@ mod document;
 mod error;
 mod event;
 mod exchange;
+mod export;
 mod facts;
 mod failure;
 mod guard;
@@ -59,6 +60,7 @@ pub use compaction::{
 pub use document::{Document, Slice};
 pub use error::{ErrorCode, ProjectionError};
 pub use event::{acp_update, events_by_kind};
+pub use export::{ExportFormat, export_view};
 pub use guard::pairing::Violation;
 pub use import::{
     Confidence, Detection, FORMATS, Format, Import, ImportOptions, Importer, Message, Outcome, ResultOutcome, Scope,

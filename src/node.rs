@@ -200,6 +200,10 @@ pub trait Node: Clone {
     fn sorted_entries(&self) -> Vec<(Rc<str>, Self)> {
         sort_by_name(self.entries())
     }
+    /// The JSON text that the value was read from, if it was read from one.
+    fn source_text(&self) -> Option<&str> {
+        None
+    }
     /// Whether both are the very same value in memory.
     fn same(&self, other: &Self) -> bool;
 

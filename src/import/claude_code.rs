@@ -1,14 +1,13 @@
 //! Claude Code session files (`~/.claude/projects/*/*.jsonl`) and `--output-format stream-json` logs. Messages are in
 //! Anthropic's shape. Lines form a tree (`uuid`, `parentUuid`); one answer of the model is written as several lines.
 
-use std::collections::{HashMap, HashSet};
-
 use crate::document::{Index, Slice};
 
 use super::format::{Format, ReadLines, Scope, Sniff, certain, likely, possible};
 use super::line::Line;
 use super::output::{Message, Outcome, Output, Source};
-use super::write::{list, message, quoted, text_block};
+use super::positions::Positions;
+use super::write::{list, message, text_block};
 
 /// The format.
 pub const FORMAT: Format =
@@ -229,7 +228,7 @@ fn select(entries: &mut [Entry], out: &mut Output) -> Vec<usize> {
             () if preserved.contains(&index) => None,
             () if entry.is_synthetic => Some("hidden"),
             () if is_old => Some("compacted"),
-            () if path.as_ref().is_some_and(|path| !path.contains(&index)) => Some("abandoned"),
+            () if path.as_ref().is_some_and(|path| path.get(index) == Some(&false)) => Some("abandoned"),
             () => None,
         };
     }
@@ -245,20 +244,23 @@ fn select(entries: &mut [Entry], out: &mut Output) -> Vec<usize> {
 
 /// The entries from the last message up to the start of the conversation. `None` where the lines make no single tree:
 /// then their order in the file counts.
-fn active_path(entries: &[Entry], out: &mut Output) -> Option<HashSet<usize>> {
-    let mut by_id: HashMap<&str, usize> = HashMap::new();
+fn active_path(entries: &[Entry], out: &mut Output) -> Option<Vec<bool>> {
+    let mut by_id = Positions::default();
     let mut is_tree = true;
     let mut roots = 0;
     let main = || entries.iter().enumerate().filter(|(_, entry)| entry.source.sidechain.is_none());
     for (index, entry) in main() {
         match &entry.source.id {
-            Some(id) => is_tree &= by_id.insert(id, index).is_none(),
+            Some(id) => {
+                is_tree &= !by_id.has(id);
+                by_id.add(id, index);
+            }
             None => is_tree &= entry.message.is_none(),
         }
     }
     for (_, entry) in main() {
         match &entry.parent {
-            Some(parent) => is_tree &= by_id.contains_key(parent.as_str()),
+            Some(parent) => is_tree &= by_id.has(parent),
             None => roots += usize::from(entry.boundary.is_none()),
         }
     }
@@ -270,28 +272,40 @@ fn active_path(entries: &[Entry], out: &mut Output) -> Option<HashSet<usize>> {
         }
         return None;
     }
-    let mut path = HashSet::new();
+    let mut path = vec![false; entries.len()];
     let mut next = main().rfind(|(_, entry)| entry.message.is_some()).map(|(index, _)| index);
-    while let Some(index) = next.filter(|index| path.insert(*index)) {
+    while let Some((index, on_path)) = next.and_then(|index| Some((index, path.get_mut(index)?)))
+        && !*on_path
+    {
+        *on_path = true;
         let parent = entries.get(index).and_then(|entry| entry.parent.as_deref());
-        next = parent.and_then(|parent| by_id.get(parent).copied());
+        next = parent.and_then(|parent| by_id.last(parent));
     }
     // Results of parallel calls hang on their own calls, and parts of one answer beside each other: what belongs to the
     // path is on it.
-    let on_path = |index: &usize| path.contains(index);
-    let of_path = || entries.iter().enumerate().filter(|(index, _)| on_path(index)).map(|(_, entry)| entry);
-    let ids: HashSet<&str> = of_path().filter_map(|entry| entry.message_id.as_deref()).collect();
-    let parts = main().filter(|(_, entry)| entry.message_id.as_deref().is_some_and(|id| ids.contains(id)));
-    let parts: Vec<usize> = parts.map(|(index, _)| index).collect();
-    let calls = parts.iter().filter_map(|index| entries.get(*index)).chain(of_path()).flat_map(|entry| &entry.calls);
-    let calls: HashSet<&str> = calls.map(String::as_str).collect();
-    let answered: HashSet<&str> = of_path().flat_map(|entry| &entry.results).map(String::as_str).collect();
-    let is_missing = |id: &String| calls.contains(id.as_str()) && !answered.contains(id.as_str());
-    let results: Vec<usize> =
-        main().filter(|(_, entry)| entry.results.iter().any(is_missing)).map(|(index, _)| index).collect();
-    path.extend(parts);
-    path.extend(results);
+    let mut answers = Positions::default();
+    let mut answered = Positions::default();
+    for (index, entry) in on(&path, entries) {
+        entry.message_id.iter().for_each(|id| answers.add(id, index));
+        entry.results.iter().for_each(|id| answered.add(id, index));
+    }
+    let is_part = |entry: &Entry| entry.message_id.as_ref().is_some_and(|id| answers.has(id));
+    mark(&mut path, main().filter(|(_, entry)| is_part(entry)));
+    let mut calls = Positions::default();
+    on(&path, entries).for_each(|(index, entry)| entry.calls.iter().for_each(|id| calls.add(id, index)));
+    let is_missing = |id: &String| calls.has(id) && !answered.has(id);
+    mark(&mut path, main().filter(|(_, entry)| entry.results.iter().any(is_missing)));
     Some(path)
+}
+
+/// The entries on a path.
+fn on<'a>(path: &[bool], entries: &'a [Entry]) -> impl Iterator<Item = (usize, &'a Entry)> {
+    entries.iter().enumerate().zip(path).filter(|(_, on_path)| **on_path).map(|(entry, _)| entry)
+}
+
+/// Puts entries on a path.
+fn mark<'a>(path: &mut [bool], entries: impl Iterator<Item = (usize, &'a Entry)>) {
+    entries.for_each(|(index, _)| path.get_mut(index).into_iter().for_each(|on_path| *on_path = true));
 }
 
 /// What the compaction at `boundary` left as it was, in order.
@@ -320,7 +334,7 @@ fn preserved(entries: &[Entry], boundary: usize, out: &mut Output) -> Vec<usize>
 #[derive(Default)]
 struct Merged {
     entries: Vec<Entry>,
-    by_message: HashMap<(String, Option<String>), usize>,
+    by_message: Positions,
 }
 
 impl Merged {
@@ -328,13 +342,13 @@ impl Merged {
         if entry.message.is_none() {
             return;
         }
-        let key = entry.message_id.clone().map(|id| (id, entry.source.sidechain.clone()));
-        let known = key.as_ref().and_then(|key| self.by_message.get(key)).copied();
-        let first = known.and_then(|at| self.entries.get_mut(at));
-        let Some(first) = first.filter(|first| first.source.branch == entry.source.branch) else {
-            if let Some(key) = key {
-                self.by_message.insert(key, self.entries.len());
-            }
+        let Entry { source, message_id, .. } = &entry;
+        let is_first =
+            |first: &Entry| (&first.source.branch, &first.source.sidechain) == (&source.branch, &source.sidechain);
+        let known = message_id.as_ref().and_then(|id| self.by_message.last(id));
+        let first = known.and_then(|at| self.entries.get_mut(at)).filter(|first| is_first(first));
+        let Some(first) = first else {
+            message_id.iter().for_each(|id| self.by_message.add(id, self.entries.len()));
             self.entries.push(entry);
             return;
         };
@@ -373,10 +387,10 @@ impl Content {
     fn into_blocks(self) -> Vec<String> {
         match self {
             Content::Blocks(blocks) => blocks,
-            Content::Whole(text) if text == "\"\"" || text == "null" => Vec::new(),
+            Content::Whole(text) if text == "\"\"" => Vec::new(),
             Content::Whole(text) => {
-                let said: Option<String> = serde_json::from_str(&text).ok();
-                vec![said.map_or_else(|| text_block(&quoted(&text)), |said| text_block(&said))]
+                let said = Index::of(&text).ok().and_then(|index| Some(index.root(&text).str()?.into_owned()));
+                vec![text_block(&said.unwrap_or(text))]
             }
         }
     }

@@ -6,13 +6,14 @@ mod detect;
 mod format;
 mod line;
 mod output;
+mod positions;
 mod write;
 
-use crate::document::{Document, Slice};
+use crate::document::{Document, Slice, as_node};
 use crate::error::{ErrorCode, ProjectionError};
 use crate::exchange::Exchanges;
 use crate::facts::MessageFacts;
-use crate::projection::Transcript;
+use crate::projection::{Transcript, apply_verdicts};
 use crate::report::Verdict;
 
 pub use detect::{Detection, detect_format};
@@ -71,6 +72,7 @@ pub struct Import {
     pub stats: Stats,
     /// The summary that the file carries.
     pub summary: Option<String>,
+    facts: Vec<MessageFacts>,
 }
 
 /// What is known of one tool result.
@@ -119,6 +121,12 @@ impl Import {
             summary: self.summary.clone(),
             verdicts: self.verdicts(),
         }
+    }
+
+    /// The messages, what is known of their results, and the facts of the messages with that in them.
+    pub fn into_parts(self) -> (Vec<Document>, Vec<Verdict>, Vec<MessageFacts>) {
+        let verdicts = self.verdicts();
+        (self.messages, verdicts, self.facts)
     }
 
     /// What is known of results, as a projection records it.
@@ -251,31 +259,31 @@ fn done(detection: Detection, out: Output, bytes: usize, lines: usize) -> Result
         warnings: out.warnings,
         stats: Stats { bytes, lines, kinds: out.kinds, ..Stats::default() },
         summary: out.summary,
+        facts: Vec::with_capacity(out.messages.len()),
     };
-    let mut facts: Vec<MessageFacts> = Vec::with_capacity(out.messages.len());
-    for message in out.messages {
+    for Message { json, source, outcomes } in out.messages {
         let index = import.messages.len();
-        let document = Document::parse(message.json.as_str());
-        let read = document.as_ref().ok().map(|document| crate::shape::read(&document.root(), index));
+        let document = Document::parse(json);
+        let read = document.as_ref().ok().map(|document| crate::shape::read(&as_node(document.root()), index));
         let (Ok(document), Some(Ok(of_message))) = (document, read) else {
             // A message that no request can hold: its place in the file is told, so nothing is lost without a word.
-            let Source { line, path, .. } = message.source;
+            let Source { line, path, .. } = source;
             let message = "a message that no provider's shape can hold: left out".to_owned();
-            import.warnings.push(Warning { code: "invalid_message", line, path, message });
+            output::add_warning(&mut import.warnings, Warning { code: "invalid_message", line, path, message });
             continue;
         };
-        import.outcomes.extend(message.outcomes.into_iter().filter_map(|outcome| {
+        import.outcomes.extend(outcomes.into_iter().filter_map(|outcome| {
             let is_meant = |id: &Option<String>| outcome.call_id.is_none() || *id == outcome.call_id;
             let result = of_message.results.iter().find(|result| is_meant(&result.call_id))?;
             Some(ResultOutcome { message_index: index, block_index: result.place.block(), outcome })
         }));
         import.messages.push(document);
-        import.source.push(message.source);
-        facts.push(of_message);
+        import.source.push(source);
+        import.facts.push(of_message);
     }
-    import.warnings.sort_by_key(|warning| warning.line);
-    crate::projection::apply_verdicts(&mut facts, &import.verdicts());
-    import.stats.count(&facts, &import.outcomes);
+    let verdicts = import.verdicts();
+    apply_verdicts(&mut import.facts, &verdicts);
+    import.stats.count(&import.facts, &import.outcomes);
     Ok(import)
 }
 

@@ -92,12 +92,12 @@ impl Output {
 
     /// Warns of something in a line.
     pub fn warn_line(&mut self, code: &'static str, line: usize, message: impl Into<String>) {
-        self.warnings.push(Warning { code, line: Some(line), path: None, message: message.into() });
+        add_warning(&mut self.warnings, Warning { code, line: Some(line), path: None, message: message.into() });
     }
 
     /// Warns of something in a document.
     pub fn warn_path(&mut self, code: &'static str, path: impl Into<String>, message: impl Into<String>) {
-        self.warnings.push(Warning { code, line: None, path: Some(path.into()), message: message.into() });
+        add_warning(&mut self.warnings, Warning { code, line: None, path: Some(path.into()), message: message.into() });
     }
 
     /// The place of a value of the document that is being read.
@@ -115,6 +115,12 @@ impl Output {
         let source = self.place(path, value);
         self.messages.push(Message::new(value.raw().to_owned(), source));
     }
+}
+
+/// Adds a warning in the order of the lines.
+pub fn add_warning(warnings: &mut Vec<Warning>, warning: Warning) {
+    let at = warnings.partition_point(|known| known.line <= warning.line);
+    warnings.insert(at, warning);
 }
 
 impl Message {

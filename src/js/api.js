@@ -3,9 +3,11 @@
 import * as engine from './glue.js';
 import { call, mustBeText } from './call.js';
 import { ProjectionError } from './error.js';
+import { Transcript, exporterOf } from './transcript.js';
 
-export { ProjectionError };
+export { ProjectionError, Transcript };
 export * from './compaction.js';
+export * from './import.js';
 
 /** The version of this package. */
 export const version = '0.1.0';
@@ -13,11 +15,12 @@ export const version = '0.1.0';
 /**
  * Derives what a model will see next from an unchanged transcript.
  *
- * @param {object | object[]} transcript a transcript (`{messages, summary?, ...}`) or its messages
+ * @param {object | object[]} transcript a transcript (`{messages, summary?, ...}`), its messages, or a `Transcript`
  * @param {string | object | null} [options] the name of a policy, or options; `raw` without any
  * @returns {object} the view: kept messages are the caller's own objects
  */
 export function transcriptProject(transcript, options) {
+  if (transcript instanceof Transcript) return transcript.project(options);
   return call(() => engine.project(transcript, options));
 }
 
@@ -119,6 +122,28 @@ export function providerMessages(view, provider) {
 }
 
 /**
+ * Writes the messages to send as text, without marks. A view of a `Transcript` that was read from text keeps the
+ * text's own spelling: integers beyond 2^53, `-0`, key order.
+ *
+ * @param {object | object[]} view a view or a list of messages
+ * @param {'json' | 'jsonl'} [format] a JSON array, or one message a line
+ * @param {string} [provider] as for `providerMessages`
+ * @returns {string}
+ */
+export function exportMessages(view, format = 'json', provider) {
+  if (format !== 'jsonl' && format !== 'json') {
+    const expected = '"json" or "jsonl"';
+    throw new ProjectionError({ code: 'invalid_option', path: 'format', expected, message: `format: expected ${expected}` });
+  }
+  if (provider !== undefined) mustBeText(provider, 'provider', 'unknown_provider');
+  const isLines = format === 'jsonl';
+  const exact = exporterOf(view);
+  if (exact) return exact(isLines, provider);
+  const texts = providerMessages(view, provider).map((message) => JSON.stringify(message));
+  return isLines ? texts.map((text) => `${text}\n`).join('') : `[${texts.join()}]`;
+}
+
+/**
  * Estimates the tokens of a text by what it is written in: scripts, code, digits, base64. See docs/tokens.md for how
  * far it is off.
  *
@@ -165,136 +190,3 @@ export function validateMessages(messages, provider, request) {
 
 /** The name of `validateMessages` in the Harn language. */
 export const validate_messages = validateMessages;
-
-/**
- * A transcript read once and projected often. It holds memory of the engine: `free()` it, or
- * declare it with `using`. One that is forgotten is freed when the garbage collector finds it.
- */
-export class Transcript {
-  #handle;
-  #calls = 0; // under way: more than none only inside a callback of the caller
-
-  /** Not for callers: use `Transcript.fromJSON` or `Transcript.fromObject`. */
-  constructor(handle) {
-    if (!(handle instanceof engine.TranscriptHandle)) {
-      throw new TypeError('a Transcript is made by Transcript.fromJSON or Transcript.fromObject');
-    }
-    this.#handle = handle;
-  }
-
-  /**
-   * Reads JSON text or its UTF-8 bytes. Hashes are exact for integers of 64 bits, which a
-   * JavaScript number cannot hold.
-   *
-   * @param {string | Uint8Array} json
-   * @returns {Transcript}
-   */
-  static fromJSON(json) {
-    return new Transcript(call(() => engine.TranscriptHandle.fromJSON(json)));
-  }
-
-  /**
-   * Reads a transcript object or a list of messages.
-   *
-   * @param {object | object[]} transcript
-   * @returns {Transcript}
-   */
-  static fromObject(transcript) {
-    return new Transcript(call(() => engine.TranscriptHandle.fromObject(transcript)));
-  }
-
-  /** The number of messages. */
-  get length() {
-    return this.#call((handle) => handle.length);
-  }
-
-  /**
-   * Adds messages at the end.
-   *
-   * @param {object[]} messages
-   */
-  append(messages) {
-    if (this.#calls > 0) {
-      throw new ProjectionError({
-        code: 'in_use',
-        expected: 'a call after the projection',
-        message: 'this Transcript is being projected: append to it afterwards',
-      });
-    }
-    this.#call((handle) => handle.append(messages));
-  }
-
-  /**
-   * As `transcriptProject`, of the transcript as it stands.
-   *
-   * @param {string | object | null} [options]
-   * @returns {object}
-   */
-  project(options) {
-    return this.#call((handle) => handle.project(options));
-  }
-
-  /**
-   * As `validateMessages`, of the transcript as it stands.
-   *
-   * @param {string} provider
-   * @param {object} [request]
-   * @returns {object[]}
-   */
-  validate(provider, request) {
-    mustBeText(provider, 'provider', 'unknown_provider');
-    return this.#call((handle) => handle.validate(provider, request));
-  }
-
-  /**
-   * One message of the source.
-   *
-   * @param {number} index
-   * @returns {object | undefined} nothing when there is no such message
-   */
-  message(index) {
-    const isIndex = Number.isInteger(index) && index >= 0;
-    return this.#call((handle) => (isIndex && index < handle.length ? handle.message(index) : undefined));
-  }
-
-  /**
-   * Gives the memory back; a call that is under way is finished first. More than once does no harm;
-   * any other use after it throws.
-   */
-  free() {
-    const handle = this.#handle;
-    this.#handle = undefined;
-    if (handle !== undefined && this.#calls === 0) release(handle);
-  }
-
-  // Hosts without the symbol have no `using` either; compilers of `using` look for this stand-in.
-  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
-    this.free();
-  }
-
-  #call(use) {
-    const handle = this.#handle;
-    if (handle === undefined) {
-      throw new ProjectionError({
-        code: 'freed',
-        expected: 'a Transcript in use',
-        message: 'this Transcript was freed',
-      });
-    }
-    this.#calls += 1;
-    try {
-      return call(() => use(handle));
-    } finally {
-      this.#calls -= 1;
-      if (this.#handle === undefined && this.#calls === 0) release(handle);
-    }
-  }
-}
-
-function release(handle) {
-  try {
-    handle.free();
-  } catch {
-    // The engine failed in a call on it and holds it for ever: there is nothing to give back.
-  }
-}

@@ -247,6 +247,15 @@ export function parseJson(text) {
   return JSON.parse(text);
 }
 
+/** A value as JSON text; `undefined` when `JSON.stringify` cannot write it. */
+export function stringify(value) {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
 /** An empty list. */
 export function newList() {
   return [];

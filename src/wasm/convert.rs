@@ -82,11 +82,12 @@ pub fn record_to_js(view: &View<JsNode<'_>>, messages: JsValue) -> Result<JsValu
     Ok(js)
 }
 
-/// The caller's own value, or a copy of what only the engine parsed.
+/// The caller's own value, or a copy of what only the engine has.
 pub fn node_to_js(node: &JsNode<'_>) -> Result<JsValue, JsValue> {
     match node {
         JsNode::Live(value) => Ok(value.clone()),
         JsNode::Parsed(value) => json_to_js(value),
+        JsNode::Exact(value) => host::parse_json(value.raw()),
     }
 }
 
@@ -146,6 +147,11 @@ pub fn transcript_of<'a>(input: JsValue) -> Result<Transcript<JsNode<'a>>, JsVal
 /// The items of a list; `undefined` for missing ones.
 pub fn items(list: &JsValue) -> Vec<JsValue> {
     (0..host::length_of(list)).map(|index| host::own_item(list, index).unwrap_or(JsValue::UNDEFINED)).collect()
+}
+
+/// The error of an input that is neither text nor bytes.
+pub fn wrong_input(expected: &str, found: &str) -> ProjectionError {
+    ProjectionError::new(ErrorCode::InvalidJson, "input", expected, found)
 }
 
 /// Whether a value is a list.

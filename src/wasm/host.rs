@@ -40,6 +40,7 @@ extern "C" {
     pub fn define(object: &JsValue, name: &str, value: &JsValue);
     #[wasm_bindgen(js_name = parseJson, catch)]
     pub fn parse_json(text: &str) -> Result<JsValue, JsValue>;
+    pub fn stringify(value: &JsValue) -> Option<String>;
 
     #[wasm_bindgen(catch)]
     pub fn call(callback: &JsValue, argument: &JsValue) -> Result<JsValue, JsValue>;

@@ -5,6 +5,7 @@ mod compaction;
 mod convert;
 mod digest;
 mod host;
+mod import;
 mod node;
 mod tokens;
 mod transcript;
@@ -20,7 +21,7 @@ use convert::{
     js_error, json_to_js, list, node_to_js, object, options_of, patched_to_js, transcript_of, view_to_js,
     violations_to_js,
 };
-use node::JsNode;
+pub use node::JsNode;
 
 /// Runs once when the module is instantiated.
 #[wasm_bindgen(start)]

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use serde_json::Value;
 use wasm_bindgen::JsValue;
 
+use crate::document::Slice;
 use crate::node::{Key, Kind, Node, sort_by_name, sorted_positions};
 
 use super::host;
@@ -18,13 +19,15 @@ pub fn start() {
     host::connect(wasm_bindgen::memory(), names);
 }
 
-/// A value that the caller gave: a live object, or JSON that the engine parsed with every digit.
+/// A value that the caller gave, or that the engine made.
 #[derive(Clone)]
 pub enum JsNode<'a> {
     /// A JavaScript value.
     Live(JsValue),
-    /// A parsed value.
+    /// A value that the engine made.
     Parsed(&'a Value),
+    /// A value of JSON text, with every digit.
+    Exact(Slice<'a>),
 }
 
 impl From<JsValue> for JsNode<'_> {
@@ -126,6 +129,7 @@ impl Node for JsNode<'_> {
         match self {
             JsNode::Live(value) => live_kind(value).unwrap_or(Kind::Null),
             JsNode::Parsed(value) => value.kind(),
+            JsNode::Exact(value) => value.kind(),
         }
     }
 
@@ -133,6 +137,7 @@ impl Node for JsNode<'_> {
         match self {
             JsNode::Live(value) => host::field(value, key as usize).map(JsNode::Live),
             JsNode::Parsed(value) => value.field(key).map(JsNode::Parsed),
+            JsNode::Exact(value) => value.field(key).map(JsNode::Exact),
         }
     }
 
@@ -140,6 +145,7 @@ impl Node for JsNode<'_> {
         match self {
             JsNode::Live(value) => host::item(value, index).map(JsNode::Live),
             JsNode::Parsed(value) => value.item(index).map(JsNode::Parsed),
+            JsNode::Exact(value) => value.item(index).map(JsNode::Exact),
         }
     }
 
@@ -147,6 +153,7 @@ impl Node for JsNode<'_> {
         match self {
             JsNode::Live(value) => host::own_item(value, index).map(JsNode::Live),
             JsNode::Parsed(_) => self.item(index),
+            JsNode::Exact(_) => self.item(index),
         }
     }
 
@@ -155,6 +162,7 @@ impl Node for JsNode<'_> {
             JsNode::Live(value) if live_kind(value) == Some(Kind::Array) => host::length_of(value),
             JsNode::Live(_) => 0,
             JsNode::Parsed(value) => value.len(),
+            JsNode::Exact(value) => value.len(),
         }
     }
 
@@ -162,6 +170,7 @@ impl Node for JsNode<'_> {
         match self {
             JsNode::Live(value) => value.as_bool(),
             JsNode::Parsed(value) => value.as_bool(),
+            JsNode::Exact(value) => value.as_bool(),
         }
     }
 
@@ -169,6 +178,7 @@ impl Node for JsNode<'_> {
         match self {
             JsNode::Live(value) => value.as_f64(),
             JsNode::Parsed(value) => value.as_f64(),
+            JsNode::Exact(value) => value.as_f64(),
         }
     }
 
@@ -179,6 +189,7 @@ impl Node for JsNode<'_> {
                 with_scratch(&write, owned).map(|digits| spell(digits, value.as_f64()))
             }
             JsNode::Parsed(value) => value.number_text(),
+            JsNode::Exact(value) => value.number_text(),
         }
     }
 
@@ -186,6 +197,7 @@ impl Node for JsNode<'_> {
         match self {
             JsNode::Live(value) => with_bytes(value, owned).map(Cow::Owned),
             JsNode::Parsed(value) => Node::as_str(value),
+            JsNode::Exact(value) => value.str(),
         }
     }
 
@@ -197,6 +209,7 @@ impl Node for JsNode<'_> {
         match self {
             JsNode::Live(value) => with_bytes(value, read),
             JsNode::Parsed(value) => value.as_str().map(|text| read(text.as_bytes())),
+            JsNode::Exact(value) => value.str().map(|text| read(text.as_bytes())),
         }
     }
 
@@ -206,6 +219,7 @@ impl Node for JsNode<'_> {
                 with_scratch(&|at, capacity| host::write_field(value, key as usize, at, capacity), owned)
             }
             JsNode::Parsed(value) => value.field_str(key),
+            JsNode::Exact(value) => value.field_str(key),
         }
     }
 
@@ -213,6 +227,7 @@ impl Node for JsNode<'_> {
         match self {
             JsNode::Live(value) => live_entries(value, false),
             JsNode::Parsed(value) => parsed_entries(value),
+            JsNode::Exact(value) => exact_entries(*value),
         }
     }
 
@@ -220,6 +235,14 @@ impl Node for JsNode<'_> {
         match self {
             JsNode::Live(value) => live_entries(value, true),
             JsNode::Parsed(value) => sort_by_name(parsed_entries(value)),
+            JsNode::Exact(value) => sort_by_name(exact_entries(*value)),
+        }
+    }
+
+    fn source_text(&self) -> Option<&str> {
+        match self {
+            JsNode::Live(_) | JsNode::Parsed(_) => None,
+            JsNode::Exact(value) => Some(value.raw()),
         }
     }
 
@@ -227,6 +250,7 @@ impl Node for JsNode<'_> {
         match (self, other) {
             (JsNode::Live(a), JsNode::Live(b)) => host::is_same(a, b),
             (JsNode::Parsed(a), JsNode::Parsed(b)) => a.same(b),
+            (JsNode::Exact(a), JsNode::Exact(b)) => a.same(b),
             _ => false,
         }
     }
@@ -235,6 +259,7 @@ impl Node for JsNode<'_> {
         match self {
             JsNode::Live(value) => host::is_well_formed(value),
             JsNode::Parsed(_) => true,
+            JsNode::Exact(value) => value.is_well_formed(),
         }
     }
 
@@ -246,12 +271,17 @@ impl Node for JsNode<'_> {
                 with_scratch(&write, |head| owned(head).chars().take(chars).collect())
             }
             JsNode::Parsed(value) => value.head(chars),
+            JsNode::Exact(value) => value.head(chars),
         }
     }
 }
 
 fn parsed_entries<'a>(value: &&'a Value) -> Vec<(Rc<str>, JsNode<'a>)> {
     value.entries().into_iter().map(|(name, value)| (name, JsNode::Parsed(value))).collect()
+}
+
+fn exact_entries(value: Slice<'_>) -> Vec<(Rc<str>, JsNode<'_>)> {
+    value.entries().into_iter().map(|(name, value)| (name, JsNode::Exact(value))).collect()
 }
 
 fn live_entries<'a>(value: &JsValue, sorted: bool) -> Vec<(Rc<str>, JsNode<'a>)> {

@@ -1,24 +1,26 @@
 //! A transcript that is read once and projected often.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
-use serde_json::Value;
 use wasm_bindgen::prelude::*;
 
-use crate::canonical::Writer;
+use crate::canonical::canonical_text;
+use crate::document::{Document, as_node};
 use crate::error::{ErrorCode, ProjectionError};
+use crate::export::{ExportFormat, export_view};
 use crate::facts::MessageFacts;
-use crate::json::parse;
-use crate::node::{Node, to_value};
+use crate::json;
 use crate::patched::Patched;
 use crate::plan::Shown;
-use crate::projection::{LISTS, Transcript, View, project_facts, read_facts, too_deep};
+use crate::projection::{Transcript, project_facts, read_facts, too_deep};
+use crate::provider::Provider;
+use crate::report::Verdict;
 
 use super::callbacks::CallerFunctions;
 use super::convert::{
-    in_words, is_list, items, js_error, list, options_of, record_to_js, shown_to_js, transcript_of, view_to_js,
-    violations_to_js,
+    in_words, is_list, items, js_error, list, options_of, record_to_js, shown_to_js, transcript_of, violations_to_js,
+    wrong_input,
 };
 use super::host;
 use super::node::JsNode;
@@ -26,16 +28,17 @@ use super::node::JsNode;
 /// A transcript in the engine: its messages and what is known of them.
 #[wasm_bindgen]
 pub struct TranscriptHandle {
-    /// The messages as JavaScript has them: what views hand out.
-    live: Transcript<JsNode<'static>>,
-    /// The same messages as their JSON text has them, with every digit of their numbers.
-    exact: Option<Exact>,
+    messages: Messages,
+    summary: Option<String>,
+    verdicts: Vec<Verdict>,
     facts: Vec<MessageFacts>,
 }
 
-struct Exact {
-    messages: Vec<Value>,
-    lone_surrogates: bool,
+enum Messages {
+    /// Objects of the caller's.
+    Live(Vec<JsNode<'static>>),
+    /// JSON text, and the object of each that was asked for: it is made once, so that it stays the same.
+    Exact(Vec<Document>, RefCell<Vec<JsValue>>),
 }
 
 #[wasm_bindgen]
@@ -43,29 +46,24 @@ impl TranscriptHandle {
     /// Keeps a transcript object or an array of messages; nothing is copied.
     #[wasm_bindgen(js_name = fromObject)]
     pub fn from_object(input: JsValue) -> Result<TranscriptHandle, JsValue> {
-        let live = transcript_of(input)?;
-        let facts = live.facts().map_err(js_error)?;
-        Ok(TranscriptHandle { live, exact: None, facts })
+        let transcript = transcript_of(input)?;
+        let facts = transcript.facts().map_err(js_error)?;
+        let Transcript { messages, summary, verdicts } = transcript;
+        Ok(TranscriptHandle { messages: Messages::Live(messages), summary, verdicts, facts })
     }
 
-    /// Reads a transcript from JSON text or its UTF-8 bytes. Hashes see numbers as the text has them.
+    /// Reads a transcript from JSON text or its UTF-8 bytes. Every number keeps its digits.
     #[wasm_bindgen(js_name = fromJSON)]
     pub fn from_json(input: JsValue) -> Result<TranscriptHandle, JsValue> {
-        let text = text_of(&input).map_err(js_error)?;
-        let parsed = parse(&text).map_err(js_error)?;
-        let mut handle = Self::from_object(host::parse_json(text.strip_prefix('\u{FEFF}').unwrap_or(&text))?)?;
-        let list = match parsed.value {
-            Value::Object(mut fields) => {
-                LISTS.into_iter().find_map(|key| fields.remove(key.as_str()).filter(|list| !list.is_null()))
-            }
-            list => Some(list),
+        let document = parse_document(&text_of(&input).map_err(js_error)?).map_err(js_error)?;
+        let transcript = Transcript::of(&as_node(document.root())).map_err(js_error)?;
+        let facts = transcript.facts().map_err(js_error)?;
+        let document_of = |message: &JsNode<'_>| match message {
+            JsNode::Exact(message) => Some(message.to_document()),
+            JsNode::Live(_) | JsNode::Parsed(_) => None,
         };
-        let messages = match list {
-            Some(Value::Array(messages)) => messages,
-            _ => Vec::new(),
-        };
-        handle.exact = Some(Exact { messages, lone_surrogates: parsed.lone_surrogates });
-        Ok(handle)
+        let messages = transcript.messages.iter().filter_map(document_of).collect();
+        Ok(Self::of_documents(messages, transcript.summary, Vec::new(), facts))
     }
 
     /// Adds messages at the end.
@@ -77,15 +75,22 @@ impl TranscriptHandle {
         }
         let added: Vec<JsNode<'static>> = items(&messages).into_iter().map(JsNode::Live).collect();
         let facts = read_facts(&added, self.facts.len()).map_err(js_error)?;
-        if let Some(exact) = &mut self.exact {
-            let values = added.iter().enumerate().map(|(index, message)| {
-                let error = || too_deep(exact.messages.len() + index);
-                to_value(message).ok_or_else(error)
-            });
-            let values: Vec<Value> = values.collect::<Result<_, _>>().map_err(js_error)?;
-            exact.messages.extend(values);
+        match &mut self.messages {
+            Messages::Live(live) => live.extend(added),
+            Messages::Exact(documents, live) => {
+                let texts = added.iter().enumerate().map(|(index, message)| {
+                    let canonical = || canonical_text(message).map_err(|_| too_deep(documents.len() + index));
+                    // The object's own order of keys, where JSON can hold it: it has no big integers.
+                    let text = host::stringify(&own(message)).map_or_else(canonical, Ok)?;
+                    parse_document(&text)
+                });
+                let texts: Vec<Document> = texts.collect::<Result<_, _>>().map_err(js_error)?;
+                let live = live.get_mut();
+                live.resize(documents.len(), JsValue::UNDEFINED);
+                live.extend(added.iter().map(own));
+                documents.extend(texts);
+            }
         }
-        self.live.messages.extend(added);
         self.facts.extend(facts);
         Ok(())
     }
@@ -94,27 +99,14 @@ impl TranscriptHandle {
     pub fn project(&self, options: JsValue) -> Result<JsValue, JsValue> {
         let parsed = options_of(&options)?;
         let functions = CallerFunctions::of(&options)?;
-        let Some(exact) = &self.exact else {
-            let view = functions.run(&self.live.messages, |callbacks| {
-                project_facts(&self.live, Cow::Borrowed(&self.facts), &parsed, callbacks)
-            })?;
-            return view_to_js(&view);
-        };
-        let transcript = Transcript {
-            messages: exact.messages.iter().map(JsNode::Parsed).collect(),
-            summary: self.live.summary.clone(),
-            verdicts: self.live.verdicts.clone(),
-        };
+        let transcript = self.transcript();
         // Projectors mostly filter: the search goes on where the last message was found.
         let next = Cell::new(0);
-        let mut view = functions.run_with(
-            |count| list(self.live.messages.iter().take(count).map(|message| Ok(own(message)))),
-            |object| self.exact_of(exact, object, &next),
+        let view = functions.run_with(
+            |count| list((0..count).map(|index| Ok(self.message(index)))),
+            |object| self.node_of(object, &next),
             |callbacks| project_facts(&transcript, Cow::Borrowed(&self.facts), &parsed, callbacks),
         )?;
-        if exact.lone_surrogates {
-            view.report.lone_surrogate_indices = self.lone_surrogates(&view);
-        }
         let messages = view.messages.iter().map(|shown| match shown {
             Shown::Kept { source, .. } => Ok(self.message(*source)),
             _ => shown_to_js(shown),
@@ -124,42 +116,85 @@ impl TranscriptHandle {
 
     /// What a provider would refuse in the transcript as it is now.
     pub fn validate(&self, provider: &str, request: JsValue) -> Result<JsValue, JsValue> {
-        violations_to_js(&self.live.messages, provider, request)
+        violations_to_js(&self.transcript().messages, provider, request)
+    }
+
+    /// The JSON text of what a projection's event says was sent, without marks. Untouched messages are the text that
+    /// they were read from.
+    #[wasm_bindgen(js_name = exportView)]
+    pub fn export_view(&self, event: JsValue, provider: Option<String>, is_lines: bool) -> Result<String, JsValue> {
+        let provider = provider.map(|name| Provider::named(&name)).transpose().map_err(js_error)?;
+        let format = if is_lines { ExportFormat::Lines } else { ExportFormat::List };
+        export_view(&self.transcript(), &JsNode::from(event), provider, format).map_err(js_error)
     }
 
     /// The message at `index`, or `undefined`.
     pub fn message(&self, index: usize) -> JsValue {
-        self.live.messages.get(index).map_or(JsValue::UNDEFINED, own)
+        match &self.messages {
+            Messages::Live(live) => live.get(index).map_or(JsValue::UNDEFINED, own),
+            Messages::Exact(documents, live) => {
+                let mut live = live.borrow_mut();
+                live.resize(documents.len(), JsValue::UNDEFINED);
+                let (Some(document), Some(object)) = (documents.get(index), live.get_mut(index)) else {
+                    return JsValue::UNDEFINED;
+                };
+                if object.is_undefined() {
+                    // What was parsed once is parsed again.
+                    *object = host::parse_json(document.text()).unwrap_or_default();
+                }
+                object.clone()
+            }
+        }
+    }
+
+    /// Whether it was read from text and keeps it.
+    #[wasm_bindgen(getter, js_name = isExact)]
+    pub fn is_exact(&self) -> bool {
+        matches!(self.messages, Messages::Exact(..))
+    }
+
+    /// The summary that the transcript carries.
+    #[wasm_bindgen(getter)]
+    pub fn summary(&self) -> Option<String> {
+        self.summary.clone()
     }
 
     /// How many messages there are.
     #[wasm_bindgen(getter)]
     pub fn length(&self) -> usize {
-        self.live.messages.len()
+        self.facts.len()
     }
 }
 
 impl TranscriptHandle {
-    /// The exact value of a message that a projector returned, if it is one of the transcript's own objects.
-    fn exact_of<'a>(&self, exact: &'a Exact, object: JsValue, next: &Cell<usize>) -> Patched<JsNode<'a>> {
-        let returned = JsNode::Live(object.clone());
-        let all = &self.live.messages;
-        let order = (next.get()..all.len()).chain(0..next.get());
-        let index = order.into_iter().find(|index| all.get(*index).is_some_and(|message| message.same(&returned)));
-        next.set(index.map_or(next.get(), |index| index + 1));
-        let value = index.and_then(|index| exact.messages.get(index));
-        Patched::Source(value.map_or(JsNode::Live(object), JsNode::Parsed))
+    /// A transcript of JSON texts.
+    pub fn of_documents(
+        messages: Vec<Document>,
+        summary: Option<String>,
+        verdicts: Vec<Verdict>,
+        facts: Vec<MessageFacts>,
+    ) -> Self {
+        TranscriptHandle { messages: Messages::Exact(messages, RefCell::default()), summary, verdicts, facts }
     }
 
-    /// The text was mended for parsing, so the JavaScript strings are asked.
-    fn lone_surrogates(&self, view: &View<JsNode<'_>>) -> Vec<usize> {
-        let has_one = |shown: &Shown<JsNode<'_>>| {
-            let mut writer = Writer::default();
-            let object = shown.source().and_then(|source| self.live.messages.get(source));
-            object.is_some_and(|object| writer.node(object).is_ok() && writer.lone_surrogate)
+    fn transcript(&self) -> Transcript<JsNode<'_>> {
+        let messages = match &self.messages {
+            Messages::Live(live) => live.clone(),
+            Messages::Exact(documents, _) => documents.iter().map(|message| JsNode::Exact(message.root())).collect(),
         };
-        let positions = view.messages.iter().enumerate().filter(|(_, shown)| has_one(shown));
-        positions.map(|(position, _)| position).collect()
+        Transcript { messages, summary: self.summary.clone(), verdicts: self.verdicts.clone() }
+    }
+
+    /// The engine's value of a message that a projector returned, if it is one of the transcript's own objects.
+    fn node_of(&self, object: JsValue, next: &Cell<usize>) -> Patched<JsNode<'_>> {
+        let Messages::Exact(documents, live) = &self.messages else { return Patched::Source(JsNode::Live(object)) };
+        let live = live.borrow();
+        let order = (next.get()..live.len()).chain(0..next.get());
+        let mut order = order.filter(|index| live.get(*index).is_some_and(|message| host::is_same(message, &object)));
+        let index = order.next();
+        next.set(index.map_or(next.get(), |index| index + 1));
+        let document = index.and_then(|index| documents.get(index));
+        Patched::Source(document.map_or(JsNode::Live(object), |document| JsNode::Exact(document.root())))
     }
 }
 
@@ -167,17 +202,20 @@ impl TranscriptHandle {
 fn own(message: &JsNode<'static>) -> JsValue {
     match message {
         JsNode::Live(object) => object.clone(),
-        JsNode::Parsed(_) => JsValue::UNDEFINED,
+        JsNode::Parsed(_) | JsNode::Exact(_) => JsValue::UNDEFINED,
     }
 }
 
+fn parse_document(text: &str) -> Result<Document, ProjectionError> {
+    Document::parse(text.strip_prefix('\u{FEFF}').unwrap_or(text)).map_err(|error| json::mistake(&error))
+}
+
 fn text_of(input: &JsValue) -> Result<String, ProjectionError> {
-    let wrong =
-        |found: &str| ProjectionError::new(ErrorCode::InvalidJson, "input", "JSON text or its UTF-8 bytes", found);
-    match (input.as_string(), host::bytes_of(input)) {
-        (Some(text), _) => Ok(text),
-        (None, Some(bytes)) => String::from_utf8(bytes)
-            .map_err(|error| wrong(&format!("a byte that is not UTF-8 at {}", error.utf8_error().valid_up_to()))),
-        (None, None) => Err(wrong(in_words(input))),
-    }
+    let expected = "JSON text or its UTF-8 bytes";
+    let bytes = input.as_string().map(String::into_bytes).or_else(|| host::bytes_of(input));
+    let bytes = bytes.ok_or_else(|| wrong_input(expected, in_words(input)))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        wrong_input(expected, &format!("a byte that is not UTF-8 at {at}"))
+    })
 }

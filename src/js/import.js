@@ -1,0 +1,113 @@
+// Session files: bytes in, a transcript out.
+import * as engine from './glue.js';
+import { call } from './call.js';
+import { ProjectionError } from './error.js';
+import { Transcript } from './transcript.js';
+
+/**
+ * Says what a file is.
+ *
+ * @param {string | Uint8Array} input its text or its bytes; the start of it is mostly enough
+ * @returns {{format: string, title: string, confidence: 'possible' | 'likely' | 'certain', reason: string}}
+ */
+export function detectFormat(input) {
+  return call(() => engine.detectFormat(input));
+}
+
+/**
+ * Lists the formats that `importTranscript` reads.
+ *
+ * @returns {{format: string, title: string}[]}
+ */
+export function importFormats() {
+  return call(() => engine.importFormats());
+}
+
+/**
+ * Reads a session file. No message is lost: what cannot be read is warned of, what is no message is counted.
+ *
+ * @param {string | Uint8Array} input the file's text or bytes
+ * @param {{format?: string, view?: 'model' | 'all'}} [options]
+ * @returns {object} `{transcript, format, source, warnings, outcomes, stats, ...}`
+ */
+export function importTranscript(input, options) {
+  const importer = new Importer(options);
+  try {
+    importer.push(input);
+    return importer.finish();
+  } finally {
+    importer.free();
+  }
+}
+
+/** Reads a session file that comes in pieces: only what messages need is kept of it. */
+export class Importer {
+  #handle;
+
+  /** @param {{format?: string, view?: 'model' | 'all'}} [options] */
+  constructor(options) {
+    const { format, view } = checked(options);
+    this.#handle = call(() => new engine.ImporterHandle(format, view));
+  }
+
+  /**
+   * Adds a piece. A character may be split between two of bytes, not between two of text.
+   *
+   * @param {string | Uint8Array} chunk
+   */
+  push(chunk) {
+    call(() => this.#open().push(chunk));
+  }
+
+  /**
+   * Reads what is left; nothing can be pushed afterwards.
+   *
+   * @returns {object} as `importTranscript`
+   */
+  finish() {
+    const handle = this.#open();
+    try {
+      const result = call(() => handle.finish());
+      result.transcript = new Transcript(result.transcript);
+      return result;
+    } finally {
+      this.free();
+    }
+  }
+
+  /** Gives the memory back; more often does no harm. */
+  free() {
+    this.#handle?.free();
+    this.#handle = undefined;
+  }
+
+  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    this.free();
+  }
+
+  #open() {
+    if (this.#handle) return this.#handle;
+    throw new ProjectionError({
+      code: 'freed',
+      expected: 'an Importer in use',
+      message: 'this Importer has finished or was freed',
+    });
+  }
+}
+
+const OPTIONS = { format: 'a format name', view: '"model" or "all"' };
+
+function checked(options) {
+  if (options === undefined || options === null) return {};
+  for (const [name, value] of Object.entries(options)) {
+    const expected = OPTIONS[name];
+    if (expected && (value === undefined || value === null || typeof value === 'string')) continue;
+    throw new ProjectionError({
+      code: expected ? 'invalid_option' : 'unknown_option',
+      path: `options.${name}`,
+      expected: expected ?? 'format or view',
+      message: `options.${name}: expected ${expected ?? 'one of format, view'}`,
+    });
+  }
+  return { format: options.format ?? undefined, view: options.view ?? undefined };
+}

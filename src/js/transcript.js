@@ -1,0 +1,162 @@
+// A transcript that stays in the engine.
+import * as engine from './glue.js';
+import { call, mustBeText } from './call.js';
+import { ProjectionError } from './error.js';
+
+/** What writes each view that was made of a transcript of text. */
+const exporters = new WeakMap();
+
+/**
+ * A transcript read once and projected often. It holds memory of the engine: `free()` it, or
+ * declare it with `using`. One that is forgotten is freed when the garbage collector finds it.
+ */
+export class Transcript {
+  #handle;
+  #calls = 0; // under way: more than none only inside a callback of the caller
+
+  /** Not for callers: use `Transcript.fromJSON` or `Transcript.fromObject`. */
+  constructor(handle) {
+    if (!(handle instanceof engine.TranscriptHandle)) {
+      throw new TypeError('a Transcript is made by Transcript.fromJSON or Transcript.fromObject');
+    }
+    this.#handle = handle;
+  }
+
+  /**
+   * Reads JSON text or its UTF-8 bytes. Hashes are exact for integers of 64 bits, which a
+   * JavaScript number cannot hold.
+   *
+   * @param {string | Uint8Array} json
+   * @returns {Transcript}
+   */
+  static fromJSON(json) {
+    return new Transcript(call(() => engine.TranscriptHandle.fromJSON(json)));
+  }
+
+  /**
+   * Reads a transcript object or a list of messages.
+   *
+   * @param {object | object[]} transcript
+   * @returns {Transcript}
+   */
+  static fromObject(transcript) {
+    return new Transcript(call(() => engine.TranscriptHandle.fromObject(transcript)));
+  }
+
+  /** The messages: the caller's own objects, or those made of its JSON, the same ones each time. */
+  get messages() {
+    return this.#call((handle) => Array.from({ length: handle.length }, (_, index) => handle.message(index)));
+  }
+
+  /** The summary that the transcript carries; `undefined` without one. */
+  get summary() {
+    return this.#call((handle) => handle.summary);
+  }
+
+  /** The number of messages. */
+  get length() {
+    return this.#call((handle) => handle.length);
+  }
+
+  /**
+   * Adds messages at the end.
+   *
+   * @param {object[]} messages
+   */
+  append(messages) {
+    if (this.#calls > 0) {
+      throw new ProjectionError({
+        code: 'in_use',
+        expected: 'a call after the projection',
+        message: 'this Transcript is being projected: append to it afterwards',
+      });
+    }
+    this.#call((handle) => handle.append(messages));
+  }
+
+  /**
+   * As `transcriptProject`, of the transcript as it stands.
+   *
+   * @param {string | object | null} [options]
+   * @returns {object}
+   */
+  project(options) {
+    const view = this.#call((handle) => handle.project(options));
+    // A projector's own messages are objects only: there is no text of theirs to keep.
+    if (view.policy !== 'custom' && this.#call((handle) => handle.isExact)) {
+      exporters.set(view, (isLines, provider) =>
+        this.#call((handle) => handle.exportView(view.event, provider, isLines)),
+      );
+    }
+    return view;
+  }
+
+  /**
+   * As `validateMessages`, of the transcript as it stands.
+   *
+   * @param {string} provider
+   * @param {object} [request]
+   * @returns {object[]}
+   */
+  validate(provider, request) {
+    mustBeText(provider, 'provider', 'unknown_provider');
+    return this.#call((handle) => handle.validate(provider, request));
+  }
+
+  /**
+   * One message of the source.
+   *
+   * @param {number} index
+   * @returns {object | undefined} nothing when there is no such message
+   */
+  message(index) {
+    const isIndex = Number.isInteger(index) && index >= 0;
+    return this.#call((handle) => (isIndex && index < handle.length ? handle.message(index) : undefined));
+  }
+
+  /**
+   * Gives the memory back; a call that is under way is finished first. More than once does no harm;
+   * any other use after it throws.
+   */
+  free() {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    if (handle !== undefined && this.#calls === 0) release(handle);
+  }
+
+  // Hosts without the symbol have no `using` either; compilers of `using` look for this stand-in.
+  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    this.free();
+  }
+
+  #call(use) {
+    const handle = this.#handle;
+    if (handle === undefined) {
+      throw new ProjectionError({
+        code: 'freed',
+        expected: 'a Transcript in use',
+        message: 'this Transcript was freed',
+      });
+    }
+    this.#calls += 1;
+    try {
+      return call(() => use(handle));
+    } finally {
+      this.#calls -= 1;
+      if (this.#handle === undefined && this.#calls === 0) release(handle);
+    }
+  }
+}
+
+/** Writes a view as its transcript's text spells it; `undefined` for views of objects. */
+export function exporterOf(view) {
+  return typeof view === 'object' && view !== null ? exporters.get(view) : undefined;
+}
+
+function release(handle) {
+  try {
+    handle.free();
+  } catch {
+    // The engine failed in a call on it and holds it for ever: there is nothing to give back.
+  }
+}
