@@ -74,5 +74,4 @@ pub fn strip(plan: &mut ResolvedPlan, facts: &[MessageFacts], exchanges: &Exchan
             plan.strip(index, message);
         }
     }
-    plan.stripped.sort_unstable();
 }

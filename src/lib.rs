@@ -42,6 +42,7 @@ mod projection;
 mod provider;
 mod recover;
 mod report;
+mod settle;
 mod shape;
 mod tokens;
 mod validate;
