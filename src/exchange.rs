@@ -157,11 +157,6 @@ impl<'a> Exchanges<'a> {
         self.pairs.log.get(from..).unwrap_or_default()
     }
 
-    /// Every exchange.
-    pub fn iter(&self) -> impl Iterator<Item = &Exchange> {
-        self.pairs.pairing.list.iter()
-    }
-
     /// The exchanges whose calls stand in the message at `index`.
     pub fn of_message(&self, index: usize) -> &[Exchange] {
         let list = &self.pairs.pairing.list;
