@@ -275,6 +275,8 @@ pub struct ResolvedPlan {
     pub reason: Option<&'static str>,
     fates: Vec<Fate>,
     insert: Option<Summary>,
+    /// The messages that it stands for.
+    summarized: Vec<usize>,
     /// The calls that go.
     pub hidden_calls: Vec<HiddenCall>,
     /// What was looked at to decide.
@@ -297,6 +299,7 @@ struct Trial {
     is_noted: Vec<bool>,
     insert: Option<Summary>,
     inserts: bool,
+    summarized: usize,
     hidden_calls: usize,
     stripped: usize,
 }
@@ -318,14 +321,21 @@ pub struct Summary {
 
 impl Summary {
     /// In the shape of the messages that it stands for, as the one that it replaces had.
-    fn of(insert: Insert, drop: &[usize], facts: &[MessageFacts], old: Option<&Summary>, policy: &'static str) -> Self {
+    fn of(
+        insert: &Insert,
+        drop: &[usize],
+        facts: &[MessageFacts],
+        old: Option<&Summary>,
+        count: usize,
+        policy: &'static str,
+    ) -> Self {
         let gone = drop.iter().filter_map(|index| facts.get(*index));
         Summary {
             before: old.map_or(insert.before, |old| old.before),
-            text: insert.text,
+            text: insert.text.clone(),
             role: insert.role,
             shape: old.map_or_else(|| shape_of_summary(gone.chain(facts.iter().skip(insert.before))), |old| old.shape),
-            count: old.map_or(0, |old| old.count) + drop.len(),
+            count,
             policy,
         }
     }
@@ -358,6 +368,7 @@ impl ResolvedPlan {
         self.trial.is_noted.resize(count, false);
         self.trial.insert.clone_from(&self.insert);
         self.trial.inserts = false;
+        self.trial.summarized = self.summarized.len();
         self.trial.hidden_calls = self.hidden_calls.len();
         self.trial.stripped = self.stripped.len();
         self.policy = policy;
@@ -379,6 +390,7 @@ impl ResolvedPlan {
     pub fn take_back(&mut self) {
         self.insert = self.trial.insert.take();
         self.trial.inserts = false;
+        self.summarized.truncate(self.trial.summarized);
         self.hidden_calls.truncate(self.trial.hidden_calls);
         self.stripped.truncate(self.trial.stripped);
         self.strips = false;
@@ -390,18 +402,19 @@ impl ResolvedPlan {
     }
 
     /// Works out what a plan means for each message.
-    pub fn add(&mut self, mut plan: Plan, facts: &[MessageFacts], exchanges: &Exchanges<'_>) {
-        plan.drop.sort_unstable();
+    pub fn add(&mut self, plan: &Plan, facts: &[MessageFacts], exchanges: &Exchanges<'_>) {
         self.reason = plan.reason;
-        self.roots_consulted = plan.roots_consulted;
+        self.roots_consulted.clone_from(&plan.roots_consulted);
         let changes_summary = !plan.drop.is_empty() || self.insert.is_some();
-        if let Some(insert) = plan.insert.filter(|_| changes_summary) {
-            self.insert = Some(Summary::of(insert, &plan.drop, facts, self.insert.as_ref(), self.policy));
+        if let Some(insert) = plan.insert.as_ref().filter(|_| changes_summary) {
+            self.summarized.extend(&plan.drop);
+            self.insert =
+                Some(Summary::of(insert, &plan.drop, facts, self.insert.as_ref(), self.summarized.len(), self.policy));
             self.trial.inserts = self.insert != self.trial.insert;
         }
         let first_hidden = self.hidden_calls.len();
-        for (exchange, reason) in plan.hide {
-            self.hide(&exchange, reason, facts, exchanges);
+        for (exchange, reason) in &plan.hide {
+            self.hide(exchange, reason.clone(), facts, exchanges);
         }
         self.drop_what_is_empty(facts);
         for hidden in first_hidden..self.hidden_calls.len() {
@@ -410,13 +423,13 @@ impl ResolvedPlan {
                 self.drop_silent_rest(turn, facts);
             }
         }
-        for replacement in plan.replace {
+        for replacement in &plan.replace {
             if let Some(change) = self.change(replacement.result.0) {
-                change.replaced.push(replacement);
+                change.replaced.push(replacement.clone());
             }
         }
-        for index in plan.drop {
-            self.drop(index);
+        for index in &plan.drop {
+            self.drop(*index);
         }
         for index in self.touched() {
             self.settle_unit_of(index, facts, exchanges);
@@ -561,9 +574,53 @@ impl ResolvedPlan {
         touched
     }
 
-    /// What the changes on trial touch, with what was there before them.
-    pub fn tried(&self) -> &[(usize, Fate)] {
-        &self.trial.fates
+    /// The calls that the changes on trial hide.
+    pub fn hidden_on_trial(&self) -> &[HiddenCall] {
+        self.hidden_calls.get(self.trial.hidden_calls..).unwrap_or_default()
+    }
+
+    /// The messages whose reasoning the changes on trial take.
+    pub fn stripped_on_trial(&self) -> &[usize] {
+        self.stripped.get(self.trial.stripped..).unwrap_or_default()
+    }
+
+    /// Every message that is not shown as it is.
+    pub fn changed(&self) -> Vec<usize> {
+        self.where_fate(|fate| !matches!(fate, Fate::Kept))
+    }
+
+    /// Moves what is settled along when one message comes in place of those in `gone`; `facts` are those afterwards.
+    pub fn compact(&mut self, gone: Range<usize>, facts: &[MessageFacts]) {
+        let Range { start, end } = gone;
+        self.keep();
+        self.fates.resize(self.fates.len().max(end), Fate::Kept);
+        self.fates.splice(start..end, [Fate::Kept]);
+        self.trial.is_noted = vec![false; self.fates.len()];
+        let is_left = |index: usize| index < start || index >= end;
+        let moved = |index: usize| if index < end { index } else { index + 1 - (end - start) };
+        for (index, (fate, facts)) in self.fates.iter_mut().zip(facts).enumerate() {
+            if let Fate::Changed(change) = fate {
+                for replacement in &mut change.replaced {
+                    replacement.clone_from(&crate::policy::moved(replacement.clone(), index, facts));
+                }
+            }
+        }
+        self.hidden_calls.retain(|call| is_left(call.call_index));
+        for call in &mut self.hidden_calls {
+            call.call_index = moved(call.call_index);
+            call.result_index = call.result_index.map(moved);
+        }
+        for list in [&mut self.stripped, &mut self.summarized] {
+            list.retain(|index| is_left(*index));
+            list.iter_mut().for_each(|index| *index = moved(*index));
+        }
+        let count = self.summarized.len();
+        self.insert = self.insert.take().filter(|_| count > 0).map(|insert| {
+            // The message that came in place of others stands before what is left of those that this one stands for.
+            let before = if is_left(insert.before) { moved(insert.before) } else { start + 1 };
+            Summary { before, count, ..insert }
+        });
+        self.trial = Trial { is_noted: std::mem::take(&mut self.trial.is_noted), ..Trial::default() };
     }
 
     /// Where the first message stands that the changes on trial touch, or put something before.
@@ -764,6 +821,7 @@ impl Trim {
 
 /// The characters that a model reads of a message: text, call arguments and result bodies. Reasoning is not counted.
 pub fn visible_chars<N: Node>(message: &N, facts: &MessageFacts) -> usize {
+    crate::work::message_read();
     said(message, facts).iter().filter_map(Node::char_count).sum::<usize>()
         + facts.calls.iter().map(|call| argument_chars(message, call)).sum::<usize>()
         + facts.results.iter().map(|result| body_chars(message, result)).sum::<usize>()

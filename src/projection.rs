@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::canonical::{TooDeep, TwinHash};
 use crate::error::{ErrorCode, ProjectionError};
 use crate::event;
-use crate::exchange::Exchanges;
+use crate::exchange::{Exchanges, Spot};
 use crate::facts::{MessageFacts, arguments, body, text_parts};
 use crate::guard::{pairing, signatures};
 use crate::node::{Key, Kind, Node};
@@ -155,7 +155,10 @@ pub fn project_facts<N: Node>(
     callbacks: Callbacks<'_, N>,
 ) -> Result<View<N>, ProjectionError> {
     let verdicts = match callbacks.is_error {
-        Some(is_error) => ask_caller(&transcript.messages, facts.to_mut(), is_error)?,
+        Some(is_error) => {
+            let infos = result_infos(&transcript.messages, &Exchanges::of(&facts), &facts, 0);
+            ask_caller(infos, facts.to_mut(), is_error)?
+        }
         None => Vec::new(),
     };
     let exchanges = Exchanges::of(&facts);
@@ -219,7 +222,7 @@ fn built_in_draft<N: Node>(
     };
     let mut resolved = ResolvedPlan::nothing();
     resolved.begin(facts.len(), options.policy.name());
-    let Outcome { reason, refusal, skipped } = attempt(&mut resolved, plan(&scene), &scene);
+    let Outcome { reason, refusal, skipped, .. } = attempt(&mut resolved, plan(&scene), &scene);
     let messages = resolved.apply(&transcript.messages, facts);
     Draft { messages, reason, plan: resolved, blocked: false, refusal, skipped }
 }
@@ -231,7 +234,8 @@ fn custom_draft<N: Node>(messages: &[N], projector: Projector<'_, N>) -> Result<
     Ok(Draft { messages: shown, plan, reason: view.reason, blocked: false, refusal: None, skipped: Vec::new() })
 }
 
-fn projector_missing() -> ProjectionError {
+/// The error of `custom` without a projector.
+pub fn projector_missing() -> ProjectionError {
     ProjectionError::new(
         ErrorCode::ProjectorRequired,
         "options.projector",
@@ -405,27 +409,38 @@ pub fn too_deep(index: usize) -> ProjectionError {
 }
 
 /// Asks the caller about each result and keeps what it decided.
-fn ask_caller<N: Node>(
-    messages: &[N],
+pub fn ask_caller<N: Node>(
+    infos: Vec<(Spot, ResultInfo<N>)>,
     facts: &mut [MessageFacts],
     is_error: IsError<'_, N>,
 ) -> Result<Vec<Verdict>, ProjectionError> {
-    let mut verdicts = Vec::new();
-    for ((message_index, position), info) in result_infos(messages, facts) {
-        let Some(failed) = is_error(&info)? else { continue };
-        verdicts.push(Verdict { message_index, block_index: info.block_index, is_error: failed });
-        if let Some(result) = facts.get_mut(message_index).and_then(|facts| facts.results.get_mut(position)) {
-            result.failed = failed;
-            result.refused = false;
+    let mut decided = Vec::new();
+    for (spot, info) in infos {
+        if let Some(failed) = is_error(&info)? {
+            let verdict = Verdict { message_index: spot.0, block_index: info.block_index, is_error: failed };
+            decided.push((spot.1, verdict));
         }
     }
-    Ok(verdicts)
+    let verdicts = decided.into_iter().map(|(position, verdict)| {
+        let facts = facts.get_mut(verdict.message_index);
+        if let Some(result) = facts.and_then(|facts| facts.results.get_mut(position)) {
+            result.failed = verdict.is_error;
+            result.refused = false;
+        }
+        verdict
+    });
+    Ok(verdicts.collect())
 }
 
-fn result_infos<N: Node>(messages: &[N], facts: &[MessageFacts]) -> Vec<((usize, usize), ResultInfo<N>)> {
-    let exchanges = Exchanges::of(facts);
+/// The results in the messages from `from` on, as the caller sees them.
+pub fn result_infos<N: Node>(
+    messages: &[N],
+    exchanges: &Exchanges<'_>,
+    facts: &[MessageFacts],
+    from: usize,
+) -> Vec<(Spot, ResultInfo<N>)> {
     let mut infos = Vec::new();
-    for (message_index, (message, facts)) in messages.iter().zip(facts).enumerate() {
+    for (message_index, (message, facts)) in messages.iter().zip(facts).enumerate().skip(from) {
         for (position, result) in facts.results.iter().enumerate() {
             let spot = (message_index, position);
             let exchange = exchanges.answered_by(spot);

@@ -17,21 +17,31 @@ pub struct Outcome {
     pub refusal: Option<String>,
     /// Messages that were to change and stay because of signatures.
     pub skipped: Vec<usize>,
+    /// What of the plan was tried.
+    pub plan: Plan,
 }
 
 /// Tries a plan on top of what is settled.
 pub fn attempt<N: Node>(settled: &mut ResolvedPlan, mut plan: Plan, scene: &Scene<'_, N>) -> Outcome {
     let Scene { facts, exchanges, options, .. } = scene;
+    if plan.is_empty() {
+        settled.add(&plan, facts, exchanges);
+        return Outcome { reason: settled.reason.map(str::to_owned), plan, ..Outcome::default() };
+    }
+    plan.drop.sort_unstable();
     let skipped = match options.on_signature_conflict {
         _ if !options.respect_provider_signatures => Vec::new(),
         OnSignatureConflict::Raw => Vec::new(),
         OnSignatureConflict::Skip => conflict::skip(&mut plan, facts, exchanges, options.signature_scope),
         OnSignatureConflict::StripReasoning => conflict::skip_in_current_turn(&mut plan, facts, exchanges),
     };
-    let protected = skipped.iter().find_map(|index| signatures::protector(*index, facts, exchanges));
-    let signed = protected.or_else(|| facts.iter().position(|facts| facts.signed).filter(|_| !skipped.is_empty()));
-    let mut resolution = signed.filter(|_| !skipped.is_empty()).map(|index| ("skipped", index));
-    settled.add(plan, facts, exchanges);
+    let mut resolution = None;
+    if !skipped.is_empty() {
+        let protected = skipped.iter().find_map(|index| signatures::protector(*index, facts, exchanges));
+        let signed = protected.or_else(|| facts.iter().position(|facts| facts.signed));
+        resolution = signed.map(|index| ("skipped", index));
+    }
+    settled.add(&plan, facts, exchanges);
     if options.on_signature_conflict == OnSignatureConflict::StripReasoning
         && let Some(index) = signature_conflict(settled, scene)
     {
@@ -43,7 +53,7 @@ pub fn attempt<N: Node>(settled: &mut ResolvedPlan, mut plan: Plan, scene: &Scen
         let before = reason.unwrap_or_else(|| options.policy.reason().to_owned());
         reason = Some(format!("{before} ({word}: signed reasoning at index {index})"));
     }
-    Outcome { reason, refusal: refusal(settled, scene), skipped }
+    Outcome { reason, refusal: refusal(settled, scene), skipped, plan }
 }
 
 /// Why the changes on trial may not be shown, if they may not.

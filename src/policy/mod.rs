@@ -19,7 +19,7 @@ use crate::node::Node;
 use crate::options::Options;
 use crate::plan::{Plan, ResolvedPlan};
 
-pub use reachability_gc::content_hash;
+pub use reachability_gc::{content_hash, moved, replacement_at};
 
 /// What a projection hides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -14,6 +14,7 @@ use crate::node::{Key, Kind, Node};
 use crate::patched::in_words;
 use crate::plan::{Plan, Pointer, Replacement, ResolvedPlan};
 use crate::tokens;
+use crate::work;
 
 /// Fields of a root that carry it: they name nothing.
 const ROOT_ENVELOPE: [&str; 23] = [
@@ -314,6 +315,7 @@ pub fn content_hash<N: Node>(body: &N) -> String {
 fn mentions<N: Node>(scene: &Scene<'_, N>, window: usize) -> Mentions {
     let mut mentions = Mentions::default();
     for (message, facts) in scene.messages.iter().zip(scene.facts).skip(window) {
+        work::message_read();
         let arguments = facts.calls.iter().filter_map(|call| arguments(message, call));
         arguments.for_each(|arguments| mentions.add(&arguments));
         let bodies = facts.results.iter().filter_map(|result| body(message, result));
