@@ -10,7 +10,8 @@ use crate::plan::{Plan, ResolvedPlan};
 /// Leaves out of a plan what would touch signed reasoning, and says which messages that leaves as they are. In
 /// [`SignatureScope::Prefix`] that is everything before the last signature.
 pub fn skip(plan: &mut Plan, facts: &[MessageFacts], exchanges: &Exchanges<'_>, scope: SignatureScope) -> Vec<usize> {
-    let last_signed = facts.iter().rposition(|facts| facts.signed).filter(|_| scope == SignatureScope::Prefix);
+    let is_prefix = scope == SignatureScope::Prefix;
+    let last_signed = is_prefix.then(|| facts.iter().rposition(|facts| facts.signed)).flatten();
     let is_free =
         |index: usize| protector(index, facts, exchanges).is_none() && last_signed.is_none_or(|signed| signed < index);
     let mut skipped = leave_out(plan, &is_free);
@@ -74,5 +75,4 @@ pub fn strip(plan: &mut ResolvedPlan, facts: &[MessageFacts], exchanges: &Exchan
             plan.strip(index, message);
         }
     }
-    plan.stripped.sort_unstable();
 }
