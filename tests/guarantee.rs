@@ -83,13 +83,7 @@ fn new_violations(
 ) -> Vec<(&'static str, &'static str)> {
     let before = kinds(&found(messages.as_array().expect("a list"), provider, request));
     let after = kinds(&found(output, provider, request));
-    // Without ids nobody knows which of two calls a lone response answers: what was broken may break elsewhere.
-    let is_ambiguous = |(rule, _): &(&str, &str)| {
-        provider == Provider::Gemini && *rule == "pairing" && before.keys().any(|(rule, _)| *rule == "pairing")
-    };
-    let is_new = |(kind, count): &(&(&str, &str), &usize)| {
-        before.get(*kind).copied().unwrap_or_default() < **count && !is_ambiguous(kind)
-    };
+    let is_new = |(kind, count): &(&(&str, &str), &usize)| before.get(*kind).copied().unwrap_or_default() < **count;
     after.iter().filter(is_new).map(|(kind, _)| *kind).collect()
 }
 
@@ -121,12 +115,6 @@ fn requests(provider: Provider, messages: &Value) -> Vec<Value> {
     requests
 }
 
-/// Known and not mended yet: `strip_reasoning` lets a summary take the thinking that the current turn began with, which
-/// manual thinking wants there (`ANT-THK-3`).
-fn is_open(rule: &str, options: &Value) -> bool {
-    rule == "ANT-THK-3" && options["on_signature_conflict"] == "strip_reasoning"
-}
-
 /// Without respect for signatures a view is a local preview: only calls and results are promised to fit.
 fn is_promised(rule: &str, options: &Value) -> bool {
     let is_about_signatures =
@@ -148,7 +136,7 @@ fn check(shape: &Shape, messages: &Value, options: &Value, tally: &Tally) -> Res
             .iter()
             .flat_map(|request| new_violations(messages, &output, provider, request))
             .collect();
-        new.retain(|(rule, _)| is_promised(rule, options) && !is_open(rule, options));
+        new.retain(|(rule, _)| is_promised(rule, options));
         if !new.is_empty() {
             let case = json!({"provider": name, "options": options, "messages": messages});
             return Err(TestCaseError::fail(format!("{new:?}\n{case}\nsent {}", Value::from(output))));
