@@ -70,7 +70,7 @@ impl Pairs {
         let own_calls = pairing.list.len();
         self.first_of_message.push(own_calls);
         if facts.role == Role::Assistant {
-            pairing.start_turn();
+            pairing.assistant_speaks(before.is_some_and(|before| before.role != Role::Assistant));
         }
         for (position, call) in facts.calls.iter().enumerate() {
             pairing.add_call(call, (index, position));
@@ -195,7 +195,19 @@ impl<'a> Exchanges<'a> {
 
     /// Whether the call was answered, and every answer reports a failure that no person caused.
     pub fn has_failed(&self, exchange: &Exchange) -> bool {
-        self.all_results(exchange, |result| result.failed && !result.refused)
+        self.all_results(exchange, |result| result.failed && !result.refused) && self.is_certain(exchange)
+    }
+
+    /// Whether it is known which call was answered. Without ids it is not while another call of that tool in the same
+    /// turn has no answer.
+    fn is_certain(&self, exchange: &Exchange) -> bool {
+        let Some(call) = self.call(exchange) else { return false };
+        let has_ids = call.id.is_some() && self.all_results(exchange, |result| result.call_id.is_some());
+        let may_be_meant = |other: &Exchange| {
+            other.results.is_empty()
+                && self.call(other).is_some_and(|other| other.id.is_none() && other.name == call.name)
+        };
+        has_ids || !self.turn(exchange.call.0).flat_map(|index| self.of_message(index)).any(may_be_meant)
     }
 
     /// Whether the call was answered, and every answer is a success.
@@ -221,6 +233,21 @@ impl<'a> Exchanges<'a> {
         let answers_itself = calls.all(|exchange| !exchange.results.is_empty() && self.span(exchange).1 < turn.end);
         let is_seen = answers_itself && self.messages.iter().skip(turn.end).any(MessageFacts::is_ordinary_user);
         (!is_seen).then_some(turn.start)
+    }
+
+    /// Where the turn starts that the newest message of a person began. What the user says right behind results is one
+    /// message with them (ANT-ROLE-2), and begins no turn.
+    pub fn newest_turn(&self) -> usize {
+        let mut start = 0;
+        let mut is_question = false;
+        for (index, facts) in self.messages.iter().enumerate() {
+            let goes_on = index > 0 && self.messages.get(index - 1).is_some_and(|before| before.role == Role::User);
+            is_question = facts.is_ordinary_user() && (is_question || !goes_on);
+            if is_question {
+                start = index + 1;
+            }
+        }
+        start
     }
 
     /// The messages that an exchange touches, from the call to its last result or dependant.
@@ -304,9 +331,9 @@ struct Pairing {
 }
 
 impl Pairing {
-    fn start_turn(&mut self) {
-        // Neighbouring assistant messages without a result between them are one turn.
-        if std::mem::take(&mut self.saw_result) {
+    /// Neighbouring assistant messages without a result between them are one turn; anything else starts a new one.
+    fn assistant_speaks(&mut self, behind_others: bool) {
+        if std::mem::take(&mut self.saw_result) || behind_others {
             self.of_turn.clear();
         }
     }
