@@ -585,7 +585,7 @@ impl Reader {
         }
         let source = Source {
             line: at.line,
-            path: Some(path).filter(|path| !path.is_empty()),
+            path: Some(path).filter(|path| at.line.is_none() || !path.is_empty()),
             start: at.base + value.start(),
             end: at.base + value.end(),
             id: value.text("id").map(|id| id.into_owned()),
