@@ -1,12 +1,21 @@
 //! Session files of coding agents and providers: bytes in, a transcript out. Every message keeps the provider's own
 //! shape and, wherever it can, its very bytes; what is no message is counted, and what cannot be read is warned of.
 
+mod ai_sdk;
+mod anthropic;
+mod bedrock;
 mod claude_code;
 mod detect;
 mod format;
+mod gemini;
+mod harn;
+mod langchain;
 mod line;
+mod openai_chat;
+mod openai_responses;
 mod output;
 mod positions;
+mod wire;
 mod write;
 
 use crate::document::{Document, Slice, as_node};
@@ -29,6 +38,8 @@ pub struct ImportOptions {
     pub format: Option<&'static Format>,
     /// Which messages are wanted.
     pub scope: Scope,
+    /// Which transcript of a file of several, counted from 0: training data holds one a line.
+    pub transcript: usize,
 }
 
 impl ImportOptions {
@@ -52,7 +63,7 @@ impl ImportOptions {
             Some("all") => Scope::All,
             Some(other) => return Err(unknown("options.view", "\"model\" or \"all\"".to_owned(), other)),
         };
-        Ok(ImportOptions { format, scope })
+        Ok(ImportOptions { format, scope, transcript: 0 })
     }
 }
 
@@ -173,7 +184,8 @@ impl Importer {
     /// An importer that has seen nothing.
     pub fn new(options: ImportOptions) -> Self {
         let stage = Stage::Open(detect::Sniffer::new(options.format));
-        Importer { options, lines: Lines::default(), stage, out: Output::default(), bytes: 0 }
+        let out = Output { wanted: options.transcript, ..Output::default() };
+        Importer { options, lines: Lines::default(), stage, out, bytes: 0 }
     }
 
     /// Adds bytes.
@@ -201,6 +213,16 @@ impl Importer {
         }
     }
 
+    /// Warns of what was wrong with the bytes of a document; those of lines are looked at line by line.
+    fn warn_of_bytes(&mut self) {
+        if std::str::from_utf8(&self.lines.rest).is_err() {
+            self.out.warn("invalid_utf8", "bytes that are not UTF-8: read as U+FFFD, which shifts the byte ranges");
+        }
+        if line::nul_bytes(&self.lines.rest) != (0, 0) {
+            self.out.warn("nul_bytes", "NUL bytes around the text, which was read");
+        }
+    }
+
     fn read_lines(&mut self, is_last: bool) {
         let Stage::Lines(_, reader) = &mut self.stage else { return };
         let out = &mut self.out;
@@ -222,6 +244,7 @@ impl Importer {
                 detect::Whole::Lines(detection) => self.start_lines(detection),
                 detect::Whole::Document(detection, document, base) => {
                     self.out.base = base;
+                    self.warn_of_bytes();
                     if document.root().has_lone_surrogates() {
                         self.out.warn_path("lone_surrogate", "", "half of an escaped surrogate pair: hashed as U+FFFD");
                     }
@@ -233,6 +256,7 @@ impl Importer {
                     return done(detection, self.out, self.bytes, 0);
                 }
                 detect::Whole::Text(detection, text) => {
+                    self.warn_of_bytes();
                     if let Some((_, read)) = detection.format.text {
                         read(&text, self.options.scope, &mut self.out);
                     }
