@@ -91,7 +91,24 @@ impl Format {
 }
 
 /// Every format, the most specific first: among equally sure ones the first counts.
-pub const FORMATS: &[&Format] = &[&super::claude_code::FORMAT];
+pub const FORMATS: &[&Format] = &[
+    &super::claude_code::FORMAT,
+    &super::opencode::FORMAT,
+    &super::cline::FORMAT,
+    &super::vscode_chat::FORMAT,
+    &super::goose::FORMAT,
+    &super::amp::FORMAT,
+    &super::grok::FORMAT,
+    &super::kiro::FORMAT,
+    &super::gptme::FORMAT,
+    &super::openhands::FORMAT,
+    &super::swe_agent::FORMAT,
+    &super::inspect::FORMAT,
+    &super::atif::FORMAT,
+    &super::otel::FORMAT,
+    &super::chatgpt::FORMAT,
+    &super::claude_ai::FORMAT,
+];
 
 /// The format of this name.
 pub fn named(name: &str) -> Option<&'static Format> {

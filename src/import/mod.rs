@@ -1,11 +1,27 @@
 //! Session files of coding agents and providers: bytes in, a transcript out. Every message keeps the provider's own
 //! shape and, wherever it can, its very bytes; what is no message is counted, and what cannot be read is warned of.
 
+mod amp;
+mod atif;
+mod chatgpt;
+mod claude_ai;
 mod claude_code;
+mod cline;
 mod detect;
 mod format;
+mod goose;
+mod gptme;
+mod grok;
+mod inspect;
+mod kiro;
 mod line;
+mod opencode;
+mod openhands;
+mod otel;
 mod output;
+mod parts;
+mod swe_agent;
+mod vscode_chat;
 mod write;
 
 use crate::document::{Document, Slice};
@@ -28,6 +44,8 @@ pub struct ImportOptions {
     pub format: Option<&'static Format>,
     /// Which messages are wanted.
     pub scope: Scope,
+    /// Which transcript of a file that holds several, counted from 0: the first, with a warning, when it is not said.
+    pub transcript: Option<usize>,
 }
 
 impl ImportOptions {
@@ -51,7 +69,7 @@ impl ImportOptions {
             Some("all") => Scope::All,
             Some(other) => return Err(unknown("options.view", "\"model\" or \"all\"".to_owned(), other)),
         };
-        Ok(ImportOptions { format, scope })
+        Ok(ImportOptions { format, scope, transcript: None })
     }
 }
 
@@ -165,7 +183,8 @@ impl Importer {
     /// An importer that has seen nothing.
     pub fn new(options: ImportOptions) -> Self {
         let stage = Stage::Open(detect::Sniffer::new(options.format));
-        Importer { options, lines: Lines::default(), stage, out: Output::default(), bytes: 0 }
+        let out = Output { wanted: options.transcript, ..Output::default() };
+        Importer { options, lines: Lines::default(), stage, out, bytes: 0 }
     }
 
     /// Adds bytes.
