@@ -5,8 +5,8 @@ use crate::document::Slice;
 
 use super::format::{Format, Scope, Sniff, certain, likely};
 use super::output::{Message, Outcome, Output};
-use super::parts::{as_string, blocks, chat_answer, chat_call, chat_result, failed_exit, only, tool_use};
-use super::write::{Object, list, message, quoted};
+use super::parts::{as_string, blocks, chat_answer, chat_call, chat_result, failed_exit, tool_result, tool_use};
+use super::write::{list, message};
 
 /// The format.
 pub const FORMAT: Format = Format { document: Some((sniff, read)), ..Format::new("atif", "ATIF trajectory (JSON)") };
@@ -99,17 +99,12 @@ fn read_step(step: Slice<'_>, said: Option<Slice<'_>>, role: &str, path: String,
 fn read_blocks(step: Slice<'_>, role: &str, path: String, out: &mut Output) {
     let mut said = step.get("message").map(blocks).unwrap_or_default();
     let results = step.get("tool_result").map(Slice::list).unwrap_or_default();
-    let mut results: Vec<String> = results
-        .into_iter()
-        .map(|result| {
-            let object = Object::new().text("type", "tool_result");
-            let fields = only(result, &["tool_use_id", "content", "is_error"]);
-            match fields.strip_prefix('{') {
-                Some(rest) => object.build().trim_end_matches('}').to_owned() + "," + rest,
-                None => quoted(&fields),
-            }
-        })
-        .collect();
+    let result = |result: Slice<'_>| {
+        let is_error = result.get("is_error").map(|flag| flag.raw() == "true");
+        let id = result.text("tool_use_id").unwrap_or_default();
+        tool_result(&id, result.get("content").map(Slice::raw), is_error)
+    };
+    let mut results: Vec<String> = results.into_iter().map(result).collect();
     for call in step.get("tool_use").map(Slice::list).unwrap_or_default() {
         let (id, name) = (call.text("id").unwrap_or_default(), call.text("name").unwrap_or_default());
         said.push(tool_use(&id, &name, call.get("input").map_or("{}", Slice::raw)));

@@ -55,11 +55,13 @@ impl ReadLines for Reader {
     fn line(&mut self, line: &Line<'_>, out: &mut Output) {
         let value = line.value;
         if value.get("role").is_some() {
-            self.messages.push((value.raw().to_owned(), Source::of_line(line), Vec::new()));
+            let id = value.text("id").map(|id| id.into_owned());
+            self.messages.push((value.raw().to_owned(), Source { id, ..Source::of_line(line) }, Vec::new()));
             return;
         }
-        let is_owner = |source: &Source| source.id == value.text("messageID").map(|id| id.into_owned());
-        let owner = self.messages.iter().rposition(|(_, source, _)| source.id.is_some() && is_owner(source));
+        let id = value.text("messageID");
+        let owner =
+            self.messages.iter().rposition(|(_, source, _)| id.is_some() && source.id.as_deref() == id.as_deref());
         let owner = owner.or(self.messages.len().checked_sub(1)).and_then(|at| self.messages.get_mut(at));
         match (value.get("type"), owner) {
             (Some(_), Some((_, source, parts))) => {

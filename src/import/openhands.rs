@@ -1,6 +1,8 @@
 //! OpenHands: events of the SDK (`kind: MessageEvent`, `ActionEvent`, …) and trajectories of the older releases
 //! (`action`, `observation`), as an array or as lines. Messages become OpenAI Chat's.
 
+use std::collections::HashSet;
+
 use crate::document::Slice;
 
 use super::format::{Format, ReadLines, Scope, Sniff, certain, likely};
@@ -281,11 +283,10 @@ impl Reader {
 
     fn put(mut self, out: &mut Output) {
         let last = self.condensations.iter().rposition(|condensation| condensation.summary.is_some());
-        let forgotten = |id: &Option<String>, condensations: &[Condensation]| {
-            id.as_ref().is_some_and(|id| condensations.iter().any(|condensation| condensation.forgotten.contains(id)))
-        };
+        let forgotten: HashSet<&str> =
+            self.condensations.iter().flat_map(|condensation| &condensation.forgotten).map(String::as_str).collect();
         for entry in &mut self.entries {
-            if forgotten(&entry.source.id, &self.condensations) {
+            if entry.source.id.as_deref().is_some_and(|id| forgotten.contains(id)) {
                 entry.source.branch = Some("compacted");
             }
         }

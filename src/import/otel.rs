@@ -33,7 +33,7 @@ fn sniff(root: Slice<'_>) -> Option<Sniff> {
 fn read(root: Slice<'_>, scope: Scope, out: &mut Output) {
     let mut reader = Reader { scope, threads: Vec::new() };
     let mut found = Vec::new();
-    spans(root, String::new(), &mut found);
+    spans(root, String::new(), 0, &mut found);
     for (path, span) in found {
         let source = out.place(path, span);
         reader.span(span, source, out);
@@ -45,17 +45,23 @@ fn reader(scope: Scope) -> Box<dyn ReadLines> {
     Box::new(Reader { scope, threads: Vec::new() })
 }
 
+/// How deep values are looked into: no writer nests them further.
+const DEEPEST: usize = 64;
+
 /// The spans of a value, and the way to each.
-fn spans<'a>(value: Slice<'a>, path: String, found: &mut Vec<(String, Slice<'a>)>) {
+fn spans<'a>(value: Slice<'a>, path: String, depth: usize, found: &mut Vec<(String, Slice<'a>)>) {
+    if depth > DEEPEST {
+        return;
+    }
     let names = ["resourceSpans", "scopeSpans", "instrumentationLibrarySpans", "spans"];
     let mut is_span = !value.is_array();
     for (name, list) in names.into_iter().filter_map(|name| Some((name, value.get(name)?))) {
         is_span = false;
         let dot = if path.is_empty() { "" } else { "." };
-        spans(list, [&path, dot, name].concat(), found);
+        spans(list, [&path, dot, name].concat(), depth + 1, found);
     }
     for (index, item) in value.list().into_iter().enumerate() {
-        spans(item, format!("{path}[{index}]"), found);
+        spans(item, format!("{path}[{index}]"), depth + 1, found);
     }
     if is_span {
         found.push((path, value));
@@ -93,18 +99,22 @@ fn json(value: Slice<'_>) -> String {
             Err(_) => quoted(&text),
         };
     }
-    plain(value)
+    plain(value, 0)
 }
 
 /// The JSON of a value that OTLP writes with its type.
-fn plain(value: Slice<'_>) -> String {
+fn plain(value: Slice<'_>, depth: usize) -> String {
+    if depth > DEEPEST {
+        return value.raw().to_owned();
+    }
+    let depth = depth + 1;
     if let Some(values) = value.at(&["arrayValue", "values"]) {
-        return list(&values.list().into_iter().map(plain).collect::<Vec<_>>());
+        return list(&values.list().into_iter().map(|value| plain(value, depth)).collect::<Vec<_>>());
     }
     if let Some(values) = value.at(&["kvlistValue", "values"]) {
         let pairs = values.list();
         let pairs = pairs.iter().filter_map(|pair| Some((pair.text("key")?, pair.get("value")?)));
-        return pairs.fold(Object::new(), |object, (name, value)| object.raw(&name, &plain(value))).build();
+        return pairs.fold(Object::new(), |object, (name, value)| object.raw(&name, &plain(value, depth))).build();
     }
     if let Some(number) = value.text("intValue") {
         return number.into_owned();
@@ -115,7 +125,7 @@ fn plain(value: Slice<'_>) -> String {
 
 fn text(value: Slice<'_>) -> String {
     let text = value.text("stringValue").or(value.str());
-    text.map_or_else(|| plain(value), |text| text.into_owned())
+    text.map_or_else(|| plain(value, 0), |text| text.into_owned())
 }
 
 /// A conversation, and its latest span so far.
@@ -135,7 +145,7 @@ struct Reader {
 impl ReadLines for Reader {
     fn line(&mut self, line: &Line<'_>, out: &mut Output) {
         let mut found = Vec::new();
-        spans(line.value, String::new(), &mut found);
+        spans(line.value, String::new(), 0, &mut found);
         for (_, span) in found {
             self.span(span, Source::of_line(line), out);
         }

@@ -70,7 +70,7 @@ impl ReadLines for Reader {
         let at = path.get(1).and_then(|index| usize::try_from(index.int()?).ok());
         let request = at.filter(|_| is_of_requests).and_then(|at| self.requests.get_mut(at));
         match (request, path.get(2..)) {
-            (Some((text, source)), Some(path)) => {
+            (Some((text, source)), Some(path)) if path.len() <= DEEPEST => {
                 source.also_lines.push(line.number);
                 if let Ok(document) = Document::parse(std::mem::take(text)) {
                     *text = patched(Some(document.root()), path, kind, value);
@@ -91,6 +91,8 @@ impl ReadLines for Reader {
     }
 }
 
+/// How deep trees are looked into, and how long a path can be.
+const DEEPEST: usize = 256;
 const PUSH: i64 = 2;
 const DELETE: i64 = 3;
 
@@ -187,7 +189,7 @@ fn read_round(round: Slice<'_>, results: Option<Slice<'_>>, source: &Source, fou
         for part in result.get("content").map(Slice::list).unwrap_or_default() {
             match part.get("value") {
                 Some(value) if value.is_string() => text.push_str(&value.str().unwrap_or_default()),
-                Some(value) => collect_text(value.get("node").unwrap_or(value), &mut text),
+                Some(value) => collect_text(value.get("node").unwrap_or(value), 0, &mut text),
                 None => text.push_str(part.raw()),
             }
         }
@@ -204,12 +206,19 @@ fn read_round(round: Slice<'_>, results: Option<Slice<'_>>, source: &Source, fou
 }
 
 /// Adds the texts of a prompt that was kept as a tree.
-fn collect_text(node: Slice<'_>, text: &mut String) {
+fn collect_text(node: Slice<'_>, depth: usize, text: &mut String) {
+    if depth > DEEPEST {
+        return;
+    }
     if node.flag("lineBreakBefore") && !text.is_empty() {
         text.push('\n');
     }
     text.push_str(&node.text("text").unwrap_or_default());
-    node.get("children").map(Slice::list).unwrap_or_default().into_iter().for_each(|child| collect_text(child, text));
+    node.get("children")
+        .map(Slice::list)
+        .unwrap_or_default()
+        .into_iter()
+        .for_each(|child| collect_text(child, depth + 1, text));
 }
 
 fn with_thinking(mut answer: Object, thinking: Option<Slice<'_>>, name: &str) -> Object {
@@ -270,8 +279,10 @@ fn read_shown(request: Slice<'_>, source: &Source, found: &mut Vec<Message>, out
             }
             "inlineReference" => {
                 let reference = item.get("inlineReference");
-                let path =
-                    reference.and_then(|it| it.text("name").or(it.text("path")).or(it.at(&["uri", "path"])?.str()));
+                let path = reference.and_then(|it| {
+                    let of_symbol = || it.at(&["location", "uri", "path"]).and_then(Slice::str);
+                    it.text("name").or(it.text("path")).or_else(of_symbol)
+                });
                 shown.say(&item.text("name").or(path).unwrap_or_default(), source, found);
             }
             "toolInvocationSerialized" | "toolInvocation" => is_shortened |= shown.call(item),

@@ -1,10 +1,11 @@
 //! Session files, format by format. A row of `fixtures/import/FORMAT.json` is one small file and what must come out:
 //!
-//! `{id, source?, why, file, view?, expect}`:
+//! `{id, source?, why, file, view?, transcript?, expect}`:
 //! - `file`: the text, or its lines (an object is written as JSON, a string stands as it is), or `{base64}`
 //! - `view`: `model` by default
-//! - `expect`: any of `format`, `roles`, `messages` (as JSON values), `texts` (exact JSON texts), `lines` (of each
-//!   message), `ids`, `branches`, `sidechains`, `warnings` (`[code, line]`), `kinds`, `outcomes`, `stats`, `error` (a code)
+//! - `transcript`: which one, of several
+//! - `expect`: any of `format`, `confidence`, `roles`, `messages` (as JSON values), `texts` (exact JSON texts), `lines` (of each
+//!   message), `paths`, `ids`, `branches`, `sidechains`, `warnings` (`[code, line]`), `kinds`, `outcomes`, `stats`, `error` (a code)
 //!
 //! `source` names the public report that the facts are from.
 
@@ -33,7 +34,9 @@ fn check_all(fixture: &str, count: usize) {
 fn check(row: &Value) -> Vec<String> {
     let id = row["id"].as_str().expect("an id");
     let bytes = file_of(&row["file"]);
+    let transcript = row["transcript"].as_u64().map(|index| index as usize);
     let options = ImportOptions::named(row["format"].as_str(), row["view"].as_str()).expect("known names");
+    let options = ImportOptions { transcript, ..options };
     let found = match import(&bytes, options) {
         Ok(import) => described(&import),
         Err(error) => json!({"error": error.code().as_str(), "path": error.path()}),
