@@ -301,9 +301,12 @@ impl Reader {
             let is_seen = |entry: &Entry| entry.source.branch.is_none();
             let wanted = condensation.offset.and_then(|offset| usize::try_from(offset).ok());
             let seen = self.entries.iter().enumerate().filter(|(_, entry)| is_seen(entry));
-            let at = match wanted.filter(|_| is_last && self.scope == Scope::Model) {
+            let is_forgotten =
+                |entry: &Entry| entry.source.id.as_ref().is_some_and(|id| condensation.forgotten.contains(id));
+            let at = match wanted {
+                _ if !is_last || self.scope == Scope::All => condensation.behind,
                 Some(wanted) => seen.map(|(at, _)| at).nth(wanted).unwrap_or(condensation.behind),
-                None => condensation.behind,
+                None => self.entries.iter().rposition(is_forgotten).map_or(condensation.behind, |at| at + 1),
             };
             let content = Content::Whole(message("user", summary));
             let entry = Entry { source, response: None, content, outcome: None };

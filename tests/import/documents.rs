@@ -29,7 +29,7 @@ fn amp_threads() {
 
 #[test]
 fn openhands_events() {
-    check_all("import/openhands.json", 10);
+    check_all("import/openhands.json", 11);
 }
 
 #[test]
