@@ -3,9 +3,11 @@
 import * as engine from './glue.js';
 import { call, mustBeText } from './call.js';
 import { ProjectionError } from './error.js';
+import { Owned } from './owned.js';
 
 export { ProjectionError };
 export * from './compaction.js';
+export { AgentSession } from './session.js';
 
 /** The version of this package. */
 export const version = '0.1.0';
@@ -171,15 +173,14 @@ export const validate_messages = validateMessages;
  * declare it with `using`. One that is forgotten is freed when the garbage collector finds it.
  */
 export class Transcript {
-  #handle;
-  #calls = 0; // under way: more than none only inside a callback of the caller
+  #owned;
 
   /** Not for callers: use `Transcript.fromJSON` or `Transcript.fromObject`. */
   constructor(handle) {
     if (!(handle instanceof engine.TranscriptHandle)) {
       throw new TypeError('a Transcript is made by Transcript.fromJSON or Transcript.fromObject');
     }
-    this.#handle = handle;
+    this.#owned = new Owned(handle, 'Transcript');
   }
 
   /**
@@ -205,7 +206,7 @@ export class Transcript {
 
   /** The number of messages. */
   get length() {
-    return this.#call((handle) => handle.length);
+    return this.#owned.use((handle) => handle.length);
   }
 
   /**
@@ -214,14 +215,7 @@ export class Transcript {
    * @param {object[]} messages
    */
   append(messages) {
-    if (this.#calls > 0) {
-      throw new ProjectionError({
-        code: 'in_use',
-        expected: 'a call after the projection',
-        message: 'this Transcript is being projected: append to it afterwards',
-      });
-    }
-    this.#call((handle) => handle.append(messages));
+    this.#owned.change((handle) => handle.append(messages));
   }
 
   /**
@@ -231,7 +225,7 @@ export class Transcript {
    * @returns {object}
    */
   project(options) {
-    return this.#call((handle) => handle.project(options));
+    return this.#owned.use((handle) => handle.project(options));
   }
 
   /**
@@ -243,7 +237,7 @@ export class Transcript {
    */
   validate(provider, request) {
     mustBeText(provider, 'provider', 'unknown_provider');
-    return this.#call((handle) => handle.validate(provider, request));
+    return this.#owned.use((handle) => handle.validate(provider, request));
   }
 
   /**
@@ -254,7 +248,7 @@ export class Transcript {
    */
   message(index) {
     const isIndex = Number.isInteger(index) && index >= 0;
-    return this.#call((handle) => (isIndex && index < handle.length ? handle.message(index) : undefined));
+    return this.#owned.use((handle) => (isIndex && index < handle.length ? handle.message(index) : undefined));
   }
 
   /**
@@ -262,39 +256,11 @@ export class Transcript {
    * any other use after it throws.
    */
   free() {
-    const handle = this.#handle;
-    this.#handle = undefined;
-    if (handle !== undefined && this.#calls === 0) release(handle);
+    this.#owned.free();
   }
 
   // Hosts without the symbol have no `using` either; compilers of `using` look for this stand-in.
   [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
     this.free();
-  }
-
-  #call(use) {
-    const handle = this.#handle;
-    if (handle === undefined) {
-      throw new ProjectionError({
-        code: 'freed',
-        expected: 'a Transcript in use',
-        message: 'this Transcript was freed',
-      });
-    }
-    this.#calls += 1;
-    try {
-      return call(() => use(handle));
-    } finally {
-      this.#calls -= 1;
-      if (this.#handle === undefined && this.#calls === 0) release(handle);
-    }
-  }
-}
-
-function release(handle) {
-  try {
-    handle.free();
-  } catch {
-    // The engine failed in a call on it and holds it for ever: there is nothing to give back.
   }
 }

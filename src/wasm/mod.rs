@@ -6,6 +6,7 @@ mod convert;
 mod digest;
 mod host;
 mod node;
+mod session;
 mod tokens;
 mod transcript;
 

@@ -17,7 +17,7 @@ use crate::projection::{LISTS, Transcript, View, project_facts, read_facts, too_
 
 use super::callbacks::CallerFunctions;
 use super::convert::{
-    in_words, is_list, items, js_error, list, options_of, record_to_js, shown_to_js, transcript_of, view_to_js,
+    added_messages, in_words, js_error, list, options_of, record_to_js, shown_to_js, transcript_of, view_to_js,
     violations_to_js,
 };
 use super::host;
@@ -70,12 +70,7 @@ impl TranscriptHandle {
 
     /// Adds messages at the end.
     pub fn append(&mut self, messages: JsValue) -> Result<(), JsValue> {
-        if !is_list(&messages) {
-            let expected = "an array of messages";
-            let found = in_words(&messages);
-            return Err(js_error(ProjectionError::new(ErrorCode::InvalidTranscript, "messages", expected, found)));
-        }
-        let added: Vec<JsNode<'static>> = items(&messages).into_iter().map(JsNode::Live).collect();
+        let added = added_messages(&messages)?;
         let facts = read_facts(&added, self.facts.len()).map_err(js_error)?;
         if let Some(exact) = &mut self.exact {
             let values = added.iter().enumerate().map(|(index, message)| {
