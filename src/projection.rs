@@ -140,6 +140,7 @@ impl<N> Default for Callbacks<'_, N> {
 }
 
 /// What the model sees next, and the record of what it does not see.
+#[derive(Clone)]
 pub struct View<N> {
     /// The messages; kept ones are the caller's own.
     pub messages: Vec<Shown<N>>,

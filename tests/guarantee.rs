@@ -16,7 +16,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use serde_json::{Value, json};
 use transcript_projection::{
-    Callbacks, Options, Provider, Request, Shown, Transcript, Violation, compact, project, provider_messages, validate,
+    Callbacks, Options, Provider, Request, Session, Shown, Transcript, TurnOptions, Violation, compact, project,
+    provider_messages, validate,
 };
 
 use common::read_fixture;
@@ -234,6 +235,48 @@ fn no_signature_is_invalidated_in_scope_prefix() {
     if let Err(error) = run(number("GUARANTEE_CASES", 4000) / 4, &(story(), options()), property) {
         panic!("{}", reason(error));
     }
+}
+
+/// The same for each turn of a session. What a signature in a later turn binds to is what was shown before it, so what
+/// was there without the session says nothing about it.
+#[test]
+fn every_turn_of_a_session_is_valid() {
+    let cases = number("GUARANTEE_CASES", 4000) / 4 / SHAPES.len() as u64;
+    let mut failures = Vec::new();
+    for shape in &SHAPES {
+        let property = |(story, options, steps): (Story, Value, Vec<usize>)| {
+            let messages = shape.render(&story);
+            let list: Vec<&Value> = messages.as_array().expect("a list").iter().collect();
+            let parsed = Options::parse(Some(&&options)).expect("options");
+            let empty = Transcript { messages: Vec::new(), summary: None };
+            let mut session: Session<&Value> = Session::new("s", empty).expect("a session");
+            let (mut at, mut steps) = (0, steps.iter().cycle());
+            while at < list.len() {
+                let to = (at + steps.next().expect("a step")).min(list.len());
+                session.append(list[at..to].to_vec()).expect("messages");
+                at = to;
+                let turn =
+                    session.project_turn(&parsed, &TurnOptions::default(), Callbacks::default()).expect("a turn");
+                let source: Value = list[..to].iter().copied().cloned().collect();
+                for name in shape.providers {
+                    let provider = Provider::named(name).expect("a provider");
+                    let output = sent_of(&session.view(&turn).messages, provider);
+                    for request in requests(provider, &source).iter().filter(|of| of["original_messages"].is_null()) {
+                        let mut new = new_violations(&source, &output, provider, request);
+                        new.retain(|(rule, _)| is_promised(rule, &options) && !is_open(rule, &options));
+                        let case = || json!({"provider": name, "options": options, "messages": source, "at": to});
+                        prop_assert!(new.is_empty(), "{new:?}\n{}\nsent {}", case(), Value::from(output));
+                    }
+                }
+            }
+            Ok(())
+        };
+        let strategy = (story(), options(), prop::collection::vec(1..5_usize, 1..4));
+        if let Err(error) = run(cases, &strategy, property) {
+            failures.push(format!("{}: {}", shape.name, reason(error)));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {} shapes\n{}", failures.len(), SHAPES.len(), failures.join("\n\n"));
 }
 
 /// A projector that drops whole messages and never looks for the other half: it must fail, or the test above could

@@ -1221,6 +1221,8 @@ export interface SavedSession<M extends object = Message> {
   readonly message_hashes: readonly string[];
   readonly transcript_projection: object;
   readonly scratchpad: { readonly value: unknown; readonly version: string | number } | null;
+  /** The `now` of the last turn. */
+  readonly last_turn_at: number | null;
 }
 
 /** What a session starts with. */

@@ -243,10 +243,11 @@ impl<N: Node> Session<N> {
         self.counted(|session| session.step(&options, turn, callbacks, &Step::Decide))
     }
 
-    /// Does once more what an event of this session recorded. The messages must be those that its turn had.
+    /// Does once more what an event of this session recorded. The messages must be those that its turn had. A custom
+    /// view is made with its projector; without one only what is sticky is done.
     ///
     /// # Errors
-    /// When the event is malformed, or made with a projector that is missing.
+    /// When the event is malformed.
     pub fn resume<E: Node>(&mut self, event: &E, callbacks: Callbacks<'_, N>) -> Result<Turn<N>, ProjectionError> {
         let recorded = Recorded::read(event)?;
         let turn = TurnOptions::default();
@@ -268,7 +269,8 @@ impl<N: Node> Session<N> {
         step: &Step<'_>,
     ) -> Result<Turn<N>, ProjectionError> {
         let is_custom = options.policy == Policy::Custom;
-        if is_custom && callbacks.projector.is_none() {
+        let is_repeated = matches!(step, Step::Repeat(_));
+        if is_custom && callbacks.projector.is_none() && !is_repeated {
             return Err(projector_missing());
         }
         self.pairs.extend(&self.facts);
@@ -309,7 +311,9 @@ impl<N: Node> Session<N> {
         if let Some(custom) = &custom {
             report = Report { is_error_verdicts: report.is_error_verdicts, ..custom.report.clone() };
         }
-        self.last_custom = custom.as_ref().map(|view| view.messages.iter().map(own).collect());
+        // Of a custom view that is not made once more nothing is known.
+        let unknown = is_custom.then(Vec::new);
+        self.last_custom = custom.as_ref().map(|view| view.messages.iter().map(own).collect()).or(unknown);
         let event = match step {
             Step::Decide => self.event(&report, options, &decided, cache),
             Step::Repeat(recorded) => recorded.event.clone(),
