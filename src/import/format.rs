@@ -91,7 +91,18 @@ impl Format {
 }
 
 /// Every format, the most specific first: among equally sure ones the first counts.
-pub const FORMATS: &[&Format] = &[&super::claude_code::FORMAT];
+pub const FORMATS: &[&Format] = &[
+    &super::claude_code::FORMAT,
+    // Wire shapes: what looks like them to one of the above is that format's.
+    &super::harn::FORMAT,
+    &super::langchain::FORMAT,
+    &super::ai_sdk::FORMAT,
+    &super::gemini::FORMAT,
+    &super::bedrock::FORMAT,
+    &super::openai_responses::FORMAT,
+    &super::anthropic::FORMAT,
+    &super::openai_chat::FORMAT,
+];
 
 /// The format of this name.
 pub fn named(name: &str) -> Option<&'static Format> {

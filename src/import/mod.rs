@@ -1,12 +1,21 @@
 //! Session files of coding agents and providers: bytes in, a transcript out. Every message keeps the provider's own
 //! shape and, wherever it can, its very bytes; what is no message is counted, and what cannot be read is warned of.
 
+mod ai_sdk;
+mod anthropic;
+mod bedrock;
 mod claude_code;
 mod detect;
 mod format;
+mod gemini;
+mod harn;
+mod langchain;
 mod line;
+mod openai_chat;
+mod openai_responses;
 mod output;
 mod positions;
+mod wire;
 mod write;
 
 use crate::document::{Document, Slice, as_node};
@@ -29,6 +38,8 @@ pub struct ImportOptions {
     pub format: Option<&'static Format>,
     /// Which messages are wanted.
     pub scope: Scope,
+    /// Which transcript of a file of several, counted from 0: training data holds one a line.
+    pub transcript: usize,
 }
 
 impl ImportOptions {
@@ -52,7 +63,7 @@ impl ImportOptions {
             Some("all") => Scope::All,
             Some(other) => return Err(unknown("options.view", "\"model\" or \"all\"".to_owned(), other)),
         };
-        Ok(ImportOptions { format, scope })
+        Ok(ImportOptions { format, scope, transcript: 0 })
     }
 }
 
@@ -173,7 +184,8 @@ impl Importer {
     /// An importer that has seen nothing.
     pub fn new(options: ImportOptions) -> Self {
         let stage = Stage::Open(detect::Sniffer::new(options.format));
-        Importer { options, lines: Lines::default(), stage, out: Output::default(), bytes: 0 }
+        let out = Output { wanted: options.transcript, ..Output::default() };
+        Importer { options, lines: Lines::default(), stage, out, bytes: 0 }
     }
 
     /// Adds bytes.

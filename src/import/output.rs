@@ -18,6 +18,8 @@ pub struct Output {
     pub summary: Option<String>,
     /// Offset of the text that is being read, in the file.
     pub(super) base: usize,
+    /// Which transcript is wanted of a file of several, counted from 0.
+    pub(super) wanted: usize,
 }
 
 /// A message and where it comes from.
@@ -98,6 +100,17 @@ impl Output {
     /// Warns of something in a document.
     pub fn warn_path(&mut self, code: &'static str, path: impl Into<String>, message: impl Into<String>) {
         add_warning(&mut self.warnings, Warning { code, line: None, path: Some(path.into()), message: message.into() });
+    }
+
+    /// Warns of something in a line, or at a path of a document.
+    pub fn warn_at(&mut self, code: &'static str, line: Option<usize>, path: &str, message: impl Into<String>) {
+        let path = Some(path.to_owned()).filter(|path| !path.is_empty());
+        self.warnings.push(Warning { code, line, path, message: message.into() });
+    }
+
+    /// Warns of something about the whole file.
+    pub fn warn(&mut self, code: &'static str, message: impl Into<String>) {
+        self.warn_at(code, None, "", message);
     }
 
     /// The place of a value of the document that is being read.

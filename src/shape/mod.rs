@@ -18,6 +18,7 @@ use crate::error::{ErrorCode, ProjectionError};
 use crate::facts::{Dependant, MessageFacts, Place, Role, Shape, Stub, ToolResult};
 use crate::node::{Key, Kind, Node};
 
+pub use openai_responses::is_item_type;
 pub use summary::{as_user, shape_of_summary, summary_message};
 
 /// Reads the facts of the message at `index`.

@@ -99,6 +99,15 @@ pub fn read<N: Node>(item: &N, kind: &str, index: usize) -> Result<Option<Messag
     Ok(Some(facts))
 }
 
+/// Whether items of this type are known.
+pub fn is_item_type(kind: &str) -> bool {
+    matches!(kind, "message" | "reasoning" | "mcp_approval_request" | "mcp_approval_response")
+        || CALLS.iter().any(|(known, ..)| *known == kind)
+        || OUTPUTS.iter().any(|(known, ..)| *known == kind)
+        || HOSTED.iter().any(|(known, ..)| *known == kind)
+        || OTHERS.contains(&kind)
+}
+
 /// Whether a message's content is that of an item: Anthropic's responses are of type `message` as well.
 pub fn is_content<N: Node>(content: &N) -> bool {
     let kind = content.item(0).filter(|part| part.kind() == Kind::Object).and_then(|part| part.field_str(Key::Type));

@@ -8,7 +8,19 @@ use transcript_projection::{ImportOptions, import};
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/samples");
 
 /// The format of each folder, or of a file in it.
-const FORMATS: &[(&str, &str)] = &[("claude-code/", "claude_code")];
+const FORMATS: &[(&str, &str)] = &[
+    ("anthropic/", "anthropic"),
+    ("bedrock/", "bedrock"),
+    ("claude-code/", "claude_code"),
+    ("gemini-api/", "gemini"),
+    ("harn/", "harn"),
+    ("langchain/", "langchain"),
+    ("openai-chat/", "openai_chat"),
+    ("openai-responses/", "openai_responses"),
+    // A bare error of the API: nothing to read.
+    ("openai-responses/07.json", ""),
+    ("vercel-ai/", "ai_sdk"),
+];
 
 #[test]
 fn every_sample_is_read() {
@@ -36,6 +48,7 @@ fn every_sample_is_read() {
                     problems.push(format!("{path}: no message"));
                 }
             }
+            Err(error) if format.is_empty() => assert_eq!(error.code().as_str(), "unknown_format", "{path}"),
             Err(error) => problems.push(format!("{path}: {error}")),
         }
     }
@@ -58,6 +71,8 @@ fn samples() -> Vec<(String, Vec<u8>)> {
 /// An independent count of the messages in a file; `None` for formats that nobody has counted yet.
 fn count(format: &str, bytes: &[u8]) -> Option<usize> {
     let text = String::from_utf8_lossy(bytes);
+    let document = serde_json::from_str::<Value>(&text).unwrap_or_default();
+    let length = |list: &Value| list.as_array().map_or(0, Vec::len);
     let lines = || text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     Some(match format {
         "claude_code" => {
@@ -74,6 +89,35 @@ fn count(format: &str, bytes: &[u8]) -> Option<usize> {
                     is_prompt || is_message && is_new
                 })
                 .count()
+        }
+        "harn" => length(&document["messages"]) + length(&document["assets"][0]["data"]["messages"]),
+        "ai_sdk" => length(&document),
+        "langchain" => length(&document).max(length(&document["messages"])),
+        "anthropic" => usize::from(document["content"].is_array()),
+        "bedrock" => usize::from(document["output"]["message"].is_object()),
+        "openai_chat" => length(&document["choices"]),
+        "openai_responses" => {
+            // A WebSocket's events hold each input once, and each item of output when it was done.
+            let of_line = |line: Value| {
+                let inputs = line["request"]["ws_events"].as_array().into_iter().flatten();
+                let outputs = line["response"]["ws_events"].as_array().into_iter().flatten();
+                inputs.map(|event| length(&event["input"])).sum::<usize>()
+                    + outputs.filter(|event| event["type"] == "response.output_item.done").count()
+            };
+            length(&document["output"]) + length(&document["data"]) + lines().map(of_line).sum::<usize>()
+        }
+        "gemini" => {
+            // Steps of the model are one content; so are the chunks of one response, unless they say nothing.
+            let says = |chunk: &Value| {
+                let parts = chunk["candidates"][0]["content"]["parts"].as_array().into_iter().flatten();
+                parts.filter(|part| part["text"] != "").count() > 0
+            };
+            let of_line =
+                |line: Value| usize::from(line["response"].as_array().is_some_and(|chunks| chunks.iter().any(says)));
+            length(&document["contents"])
+                + length(&document["candidates"])
+                + usize::from(document["steps"].is_array())
+                + lines().map(of_line).sum::<usize>()
         }
         _ => return None,
     })

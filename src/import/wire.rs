@@ -1,0 +1,622 @@
+//! Files in a provider's or a framework's own wire shape: lists of messages, lines of messages, requests, responses,
+//! and logs of both. Their messages stand as they are. What differs from provider to provider is a [`Wire`].
+//!
+//! Each request of a log repeats what came before it. Requests that begin alike are one conversation, of which the
+//! last state counts; of several conversations the longest one.
+
+use crate::document::{Index, Slice};
+use crate::shape::is_item_type;
+
+use super::format::{Confidence, ReadLines, Scope, Sniff, likely, possible};
+use super::line::Line;
+use super::output::{Message, Output, Source};
+
+/// How a provider writes a conversation.
+pub struct Wire {
+    /// The fields of a request that hold its messages.
+    pub lists: &'static [&'static str],
+    /// Finds the messages of a response.
+    pub answer: for<'a> fn(Slice<'a>) -> Vec<Found<'a>>,
+    /// Whether an object can be a message at all.
+    pub is_message: fn(Slice<'_>) -> bool,
+    /// The message in the form that can be sent, where it does not stand as it is.
+    pub rewrite: fn(Slice<'_>) -> Option<String>,
+    /// Finds the exchanges of a value that holds several.
+    pub split: for<'a> fn(Slice<'a>) -> Vec<Exchange<'a>>,
+    /// The message of a request that is a text.
+    pub prompt: for<'a> fn(Slice<'a>) -> Option<Found<'a>>,
+    /// Puts the messages in order once all are there.
+    pub settle: fn(Scope, &mut Output),
+}
+
+impl Wire {
+    /// A wire shape whose messages have roles and stand in `messages`.
+    pub const fn new() -> Self {
+        Wire {
+            lists: &["messages"],
+            answer: |_| Vec::new(),
+            is_message: |value| value.get("role").is_some_and(Slice::is_string),
+            rewrite: |_| None,
+            split: |_| Vec::new(),
+            prompt: |_| None,
+            settle: |_, _| {},
+        }
+    }
+}
+
+/// A message and the way to it.
+pub struct Found<'a> {
+    pub path: String,
+    pub value: Slice<'a>,
+    /// Its JSON, where it does not stand as it is.
+    pub json: Option<String>,
+}
+
+impl<'a> Found<'a> {
+    pub fn new(path: impl Into<String>, value: Slice<'a>) -> Self {
+        Found { path: path.into(), value, json: None }
+    }
+}
+
+/// A request and what came back.
+#[derive(Default)]
+pub struct Exchange<'a> {
+    pub request: Vec<Found<'a>>,
+    pub answer: Vec<Found<'a>>,
+    /// The response that the request continues without repeating what came before it.
+    pub previous: Option<String>,
+    /// The response's own id.
+    pub id: Option<String>,
+    /// Whether there is a response and no request.
+    pub is_answer: bool,
+}
+
+/// Where requests and responses are found in what logs wrap around them.
+const REQUESTS: [&[&str]; 9] = [
+    &["request", "body"],
+    &["request"],
+    &["body"],
+    &["params"],
+    &["input", "inputBodyJson"],
+    &["inputs"],
+    &["values"],
+    &["channel_values"],
+    &[],
+];
+const RESPONSES: [&[&str]; 7] = [
+    &["response", "body"],
+    &["response"],
+    &["result", "message"],
+    &["output", "outputBodyJson"],
+    &["outputs"],
+    &["output"],
+    &[],
+];
+/// What a request tells the model beside its messages. None of them can be sent as a message everywhere, so they are
+/// counted and stay where they are.
+const SETTINGS: [&str; 6] =
+    ["system", "instructions", "system_instruction", "systemInstruction", "tools", "toolConfig"];
+
+/// The requests, or the responses, that a value holds or is.
+fn bodies<'a>(root: Slice<'a>, paths: &'static [&'static [&'static str]]) -> impl Iterator<Item = (String, Slice<'a>)> {
+    paths.iter().filter_map(move |path| Some((path.join("."), root.at(path)?)))
+}
+
+/// The first response in a value that `is` one.
+pub fn response<'a>(root: Slice<'a>, is: fn(Slice<'_>) -> bool) -> Option<Slice<'a>> {
+    let first = if root.is_array() { root.list().into_iter().next() } else { None };
+    let listed = root.get("data").and_then(|data| data.list().into_iter().next());
+    let within = first.into_iter().chain(listed).chain([root]);
+    within.flat_map(|root| bodies(root, &RESPONSES)).map(|(_, body)| body).find(|body| is(*body))
+}
+
+/// Whether a value holds a request that `is` one.
+pub fn request(root: Slice<'_>, is: fn(Slice<'_>) -> bool) -> bool {
+    bodies(root, &REQUESTS).any(|(_, body)| is(body))
+}
+
+/// The items of a list in a request; of a batch of lists (LangSmith) those of the first.
+fn listed<'a>(path: &str, list: Slice<'a>) -> Vec<Found<'a>> {
+    let items = list.list();
+    match items.first() {
+        Some(first) if first.is_array() => listed(&join(path, "[0]"), *first),
+        _ => {
+            let at = |(index, item): (usize, Slice<'a>)| Found::new(index_path(path, index), item);
+            items.into_iter().enumerate().map(at).collect()
+        }
+    }
+}
+
+pub fn index_path(path: &str, index: usize) -> String {
+    format!("{path}[{index}]")
+}
+
+fn join(path: &str, rest: &str) -> String {
+    let dot = if path.is_empty() || rest.is_empty() || rest.starts_with('[') { "" } else { "." };
+    [path, dot, rest].concat()
+}
+
+/// What a message looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    OpenAiChat,
+    OpenAiResponses,
+    Anthropic,
+    Gemini,
+    Bedrock,
+    AiSdk,
+    LangChain,
+    Harn,
+    /// Role and content, as nearly everyone writes them.
+    Plain,
+}
+
+/// Recognises files by the look of their messages.
+pub fn sniff(root: Slice<'_>, look: Look, reason: &'static str) -> Option<Sniff> {
+    match look_in(root) {
+        Some(found) if found == look => likely(reason),
+        Some(Look::Plain) if look == Look::Anthropic && is_of_anthropic(root) => {
+            likely("a request with Anthropic's fields")
+        }
+        Some(Look::Plain) if look == Look::OpenAiChat => possible("messages of role and content"),
+        _ => None,
+    }
+}
+
+/// One line must not decide: a file of one line is a document.
+pub fn of_line(sniff: Option<Sniff>) -> Option<Sniff> {
+    sniff.map(|sniff| Sniff { confidence: sniff.confidence.min(Confidence::Likely), ..sniff })
+}
+
+fn is_of_anthropic(root: Slice<'_>) -> bool {
+    bodies(root, &REQUESTS).any(|(_, body)| {
+        let model = body.text("model").unwrap_or_default();
+        body.get("messages").is_some()
+            && (body.get("system").is_some() || body.get("anthropic_version").is_some() || model.starts_with("claude"))
+    })
+}
+
+/// The look of the first messages that look like something.
+pub fn look_in(root: Slice<'_>) -> Option<Look> {
+    let own = look(root);
+    if own.is_some() {
+        return own;
+    }
+    if root.is_array() {
+        let items = root.list();
+        return look_of(&items).or_else(|| items.first().and_then(|first| look_in(*first)));
+    }
+    let data = root.get("data").filter(|_| root.text("object").is_some_and(|object| object == "list"));
+    if let Some(data) = data {
+        return look_in(data);
+    }
+    bodies(root, &REQUESTS).find_map(|(path, body)| {
+        let lists = ["messages", "input", "contents"].into_iter().filter_map(|name| body.get(name));
+        lists.map(|list| listed(&path, list)).find_map(|found| {
+            let items: Vec<_> = found.iter().map(|found| found.value).collect();
+            look_of(&items)
+        })
+    })
+}
+
+fn look_of(items: &[Slice<'_>]) -> Option<Look> {
+    let mut looks = items.iter().take(256).filter_map(|item| look(*item));
+    let is_plain = looks.clone().next().is_some();
+    looks.find(|look| *look != Look::Plain).or(is_plain.then_some(Look::Plain))
+}
+
+fn look(message: Slice<'_>) -> Option<Look> {
+    if !message.is_object() {
+        return None;
+    }
+    let kind = message.text("type");
+    let role = message.text("role");
+    if let Some(kind) = kind.as_deref() {
+        if is_of_langchain(message, kind) {
+            return Some(Look::LangChain);
+        }
+        let has_marks = || {
+            message.own("call_id").is_some()
+                || message.own("encrypted_content").is_some()
+                || message.get("summary").is_some_and(Slice::is_array)
+        };
+        if is_item_type(kind) && kind != "message" && (kind.contains('_') || has_marks()) {
+            return Some(Look::OpenAiResponses);
+        }
+        if kind == "message" && role.is_some() && message.own("stop_reason").is_none() {
+            let content = message.get("content");
+            return match content.map(|content| content.list()).and_then(|blocks| look_of_blocks(&blocks)) {
+                None if content.is_some() => Some(Look::OpenAiResponses),
+                look => look,
+            };
+        }
+    }
+    let role = role?;
+    if let Some(parts) = message.get("parts").filter(|parts| parts.is_array()) {
+        return look_of_parts(&parts.list());
+    }
+    if role == "tool_result" {
+        return Some(Look::Harn);
+    }
+    if message.get("toolInvocations").is_some_and(Slice::is_array) {
+        return Some(Look::AiSdk);
+    }
+    if let Some(call) = message.get("tool_calls").and_then(|calls| calls.list().into_iter().next()) {
+        return match call.get("function").or_else(|| call.get("custom")) {
+            Some(function) if function.is_object() => Some(Look::OpenAiChat),
+            None if call.get("args").is_none() && call.get("name").is_some() => Some(Look::Harn),
+            // Other systems' own.
+            _ => None,
+        };
+    }
+    let has = |name: &str| message.own(name).is_some();
+    if has("tool_call_id") || role == "function" || message.get("function_call").is_some_and(Slice::is_object) {
+        return has("content").then_some(Look::OpenAiChat);
+    }
+    let content = message.own("content")?;
+    let plain = if has("refusal") || has("reasoning_content") { Look::OpenAiChat } else { Look::Plain };
+    look_of_blocks(&content.list()).or(Some(plain)).filter(|_| content.raw() != "{}")
+}
+
+fn is_of_langchain(message: Slice<'_>, kind: &str) -> bool {
+    let is_of_class =
+        |name: &str| matches!(name, "human" | "ai") || name.ends_with("Message") || name.ends_with("MessageChunk");
+    match kind {
+        "constructor" => message.get("lc").is_some(),
+        "tool" => message.own("tool_call_id").is_some() || message.at(&["data", "tool_call_id"]).is_some(),
+        _ if message.get("role").is_some() => false,
+        kind => is_of_class(kind) && (message.own("content").is_some() || message.at(&["data", "content"]).is_some()),
+    }
+}
+
+fn look_of_parts(parts: &[Slice<'_>]) -> Option<Look> {
+    let is_ui = |part: &Slice<'_>| part.get("type").is_some() && part.own("content").is_none();
+    let has = |names: &[&str]| parts.iter().any(|part| names.iter().any(|name| part.own(name).is_some()));
+    if parts.iter().any(is_ui) {
+        return Some(Look::AiSdk);
+    }
+    has(&[
+        "text",
+        "functionCall",
+        "functionResponse",
+        "function_call",
+        "function_response",
+        "inlineData",
+        "inline_data",
+    ])
+    .then_some(Look::Gemini)
+}
+
+fn look_of_blocks(blocks: &[Slice<'_>]) -> Option<Look> {
+    blocks.iter().find_map(|block| {
+        let has = |name: &str| block.get(name).is_some();
+        let Some(kind) = block.text("type") else {
+            let names = ["toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent", "text", "image"];
+            let is_named = block.fields().len() == 1 && names.iter().any(|name| has(name));
+            return is_named.then_some(Look::Bedrock);
+        };
+        match &*kind {
+            "tool-call" | "tool-result" | "tool-approval-request" | "tool-approval-response" => Some(Look::AiSdk),
+            "reasoning" if has("text") => Some(Look::AiSdk),
+            "file" if has("mediaType") || has("mimeType") => Some(Look::AiSdk),
+            "tool_use" | "thinking" | "redacted_thinking" | "server_tool_use" | "mcp_tool_use" | "compaction" => {
+                Some(Look::Anthropic)
+            }
+            "tool_result" if has("tool_use_id") => Some(Look::Anthropic),
+            "image" | "document" if has("source") => Some(Look::Anthropic),
+            "image_url" | "input_audio" | "refusal" => Some(Look::OpenAiChat),
+            "file" if has("file") => Some(Look::OpenAiChat),
+            "input_text" | "output_text" | "input_image" | "input_file" => Some(Look::OpenAiResponses),
+            _ => None,
+        }
+    })
+}
+
+/// Reads a document.
+pub fn read(wire: &'static Wire, root: Slice<'_>, scope: Scope, out: &mut Output) {
+    let mut reader = Reader::new(wire, scope);
+    let at = At { line: None, base: out.base, path: String::new() };
+    let is_list = root.text("object").is_some_and(|object| object == "list");
+    match root.get("data").filter(|data| is_list && data.is_array()) {
+        Some(data) => reader.items(data, &At { path: "data".to_owned(), ..at }, out),
+        None if root.is_array() && !(wire.answer)(root).is_empty() => reader.value(root, &at, out),
+        None if root.is_array() => reader.items(root, &at, out),
+        None => reader.value(root, &at, out),
+    }
+    Box::new(reader).finish(out);
+}
+
+/// A reader of lines.
+pub fn reader(wire: &'static Wire, scope: Scope) -> Box<dyn ReadLines> {
+    Box::new(Reader::new(wire, scope))
+}
+
+/// Where a value stands.
+#[derive(Clone)]
+struct At {
+    line: Option<usize>,
+    base: usize,
+    path: String,
+}
+
+struct Reader {
+    wire: &'static Wire,
+    scope: Scope,
+    /// All messages, in the order of the file.
+    entries: Vec<Entry>,
+    /// The conversations; the first of messages that stand alone, if there are any, at `loose`.
+    threads: Vec<Thread>,
+    loose: Option<usize>,
+    /// How many transcripts there are that have nothing to do with each other.
+    transcripts: usize,
+}
+
+struct Entry {
+    message: Message,
+    /// What it says, to know it again.
+    essence: u64,
+    thread: usize,
+    is_live: bool,
+}
+
+#[derive(Default)]
+struct Thread {
+    live: Vec<usize>,
+    /// How much of it there was behind each response.
+    responses: Vec<(String, usize)>,
+}
+
+impl ReadLines for Reader {
+    fn line(&mut self, line: &Line<'_>, out: &mut Output) {
+        let at = At { line: Some(line.number), base: line.start, path: String::new() };
+        self.value(line.value, &at, out);
+    }
+
+    fn finish(self: Box<Self>, out: &mut Output) {
+        let Reader { wire, scope, entries, threads, transcripts, .. } = *self;
+        if transcripts > 1 {
+            let message = if out.wanted < transcripts {
+                format!("{transcripts} transcripts in one file: number {} was read", out.wanted + 1)
+            } else {
+                format!("{transcripts} transcripts in one file: there is no number {}", out.wanted + 1)
+            };
+            out.warn("several_transcripts", message);
+        }
+        let longest = threads.iter().enumerate().max_by_key(|(_, thread)| thread.live.len());
+        let longest = longest.map_or(0, |(index, _)| index);
+        if threads.len() > 1 {
+            let message = format!("{} conversations in one file: the longest counts", threads.len());
+            out.warn("several_transcripts", message);
+        }
+        for Entry { mut message, thread, is_live, .. } in entries {
+            let branch = if is_live { None } else { Some("abandoned") };
+            match scope {
+                Scope::Model if thread != longest => out.count("other_transcript"),
+                Scope::Model if !is_live => out.count("abandoned"),
+                _ => {
+                    message.source.branch = branch;
+                    message.source.sidechain = (thread != longest).then(|| format!("transcript {}", thread + 1));
+                    out.messages.push(message);
+                }
+            }
+        }
+        (wire.settle)(scope, out);
+    }
+}
+
+impl Reader {
+    fn new(wire: &'static Wire, scope: Scope) -> Self {
+        Reader { wire, scope, entries: Vec::new(), threads: Vec::new(), loose: None, transcripts: 0 }
+    }
+
+    fn items(&mut self, list: Slice<'_>, at: &At, out: &mut Output) {
+        for (index, item) in list.list().into_iter().enumerate() {
+            self.value(item, &At { path: index_path(&at.path, index), ..at.clone() }, out);
+        }
+    }
+
+    /// Reads a message, a request, a response, or a request with its response.
+    fn value(&mut self, value: Slice<'_>, at: &At, out: &mut Output) {
+        let exchanges = (self.wire.split)(value);
+        if !exchanges.is_empty() {
+            exchanges.into_iter().for_each(|exchange| self.exchange(exchange, at, out));
+            return;
+        }
+        let request = bodies(value, &REQUESTS).find_map(|(path, body)| {
+            let mut lists = self.wire.lists.iter().filter_map(|name| Some((*name, body.get(name)?)));
+            let mut found = match lists.find(|(_, list)| list.is_array()) {
+                Some((name, list)) => listed(name, list),
+                None => vec![(self.wire.prompt)(body)?],
+            };
+            found.iter_mut().for_each(|found| found.path = join(&path, &found.path));
+            Some((body, found))
+        });
+        let answer = bodies(value, &RESPONSES).find_map(|(path, body)| {
+            let mut found = (self.wire.answer)(body);
+            found.iter_mut().for_each(|found| found.path = join(&path, &found.path));
+            (!found.is_empty()).then_some((body, found))
+        });
+        if request.is_none() && answer.is_none() {
+            let (thread, _) = self.loose();
+            self.add(Found::new("", value), 0, thread, at, out);
+            return;
+        }
+        let body = request.as_ref().map(|(body, _)| *body);
+        for name in SETTINGS {
+            if body.is_some_and(|body| body.get(name).is_some()) {
+                out.count(name);
+            }
+        }
+        for name in ["choices", "candidates"] {
+            let all = answer.as_ref().and_then(|(body, _)| body.get(name)).map_or(0, |list| list.list().len());
+            (1..all).for_each(|_| out.count("alternative"));
+        }
+        // Lines of training data and of batches have nothing to do with each other; those of a log have.
+        let stands_alone = value.get("custom_id").is_some()
+            || (answer.is_none() && body.is_some_and(|body| body.get("model").is_none()));
+        if stands_alone {
+            self.transcripts += 1;
+            if self.transcripts != out.wanted + 1 {
+                return;
+            }
+        }
+        let text =
+            |name: &str, body: Option<Slice<'_>>| body.and_then(|body| body.text(name)).map(|text| text.into_owned());
+        let answered = answer.as_ref().map(|(body, _)| *body);
+        let exchange = Exchange {
+            previous: text("previous_response_id", body.or(answered)),
+            id: text("id", answered),
+            is_answer: request.is_none() && !stands_alone,
+            request: request.map(|(_, found)| found).unwrap_or_default(),
+            answer: answer.map(|(_, found)| found).unwrap_or_default(),
+        };
+        self.exchange(exchange, at, out);
+    }
+
+    /// The conversation of what stands alone, and its length.
+    fn loose(&mut self) -> (usize, usize) {
+        let thread = *self.loose.get_or_insert_with(|| {
+            self.threads.push(Thread::default());
+            self.threads.len() - 1
+        });
+        (thread, self.threads.get(thread).map_or(0, |thread| thread.live.len()))
+    }
+
+    fn exchange(&mut self, exchange: Exchange<'_>, at: &At, out: &mut Output) {
+        let Exchange { request, answer, previous, id, is_answer } = exchange;
+        let keys: Vec<u64> = request.iter().map(essence_of).collect();
+        let behind = previous.as_ref().and_then(|previous| self.behind(previous));
+        if previous.is_some() && behind.is_none() {
+            let message = "the response that this one continues is not in the file: what came before is missing";
+            out.warn_at("missing_context", at.line, &at.path, message);
+        }
+        let (thread, kept, known) = match behind {
+            Some((thread, length)) => (thread, length, 0),
+            None if is_answer => {
+                let (thread, length) = self.loose();
+                (thread, length, 0)
+            }
+            None if previous.is_some() => (self.threads.len(), 0, 0),
+            None => {
+                let (thread, known) = self.alike(&keys);
+                (thread, known, known)
+            }
+        };
+        if thread == self.threads.len() {
+            self.threads.push(Thread::default());
+        }
+        if let Some(thread) = self.threads.get_mut(thread) {
+            for index in thread.live.drain(kept..) {
+                if let Some(entry) = self.entries.get_mut(index) {
+                    entry.is_live = false;
+                    if self.scope == Scope::Model {
+                        entry.message.json = String::new();
+                    }
+                }
+            }
+            thread.responses.retain(|(_, length)| *length <= kept);
+        }
+        for (found, key) in request.into_iter().zip(keys).skip(known) {
+            self.add(found, key, thread, at, out);
+        }
+        for found in answer {
+            let key = essence_of(&found);
+            self.add(found, key, thread, at, out);
+        }
+        if let (Some(thread), Some(id)) = (self.threads.get_mut(thread), id) {
+            thread.responses.push((id, thread.live.len()));
+        }
+    }
+
+    /// The conversation that has this response, and its length behind it.
+    fn behind(&self, response: &str) -> Option<(usize, usize)> {
+        self.threads.iter().enumerate().find_map(|(index, thread)| {
+            let (_, length) = thread.responses.iter().find(|(id, _)| id == response)?;
+            Some((index, *length))
+        })
+    }
+
+    /// The conversation that begins most like this one, and how much they share; else a new one.
+    fn alike(&self, keys: &[u64]) -> (usize, usize) {
+        let mut best = (self.threads.len(), 0);
+        for (index, thread) in self.threads.iter().enumerate().filter(|(index, _)| Some(*index) != self.loose) {
+            let known = thread.live.iter().filter_map(|index| self.entries.get(*index)).map(|entry| entry.essence);
+            let shared = known.zip(keys).take_while(|(known, key)| known == *key).count();
+            if shared > best.1 {
+                best = (index, shared);
+            }
+        }
+        best
+    }
+
+    fn add(&mut self, found: Found<'_>, essence: u64, thread: usize, at: &At, out: &mut Output) {
+        let Found { path, value, json } = found;
+        let path = join(&at.path, &path);
+        if !value.is_object() && json.is_none() {
+            out.count("not_an_object");
+            out.warn_at("not_an_object", at.line, &path, value.kind_in_words().to_owned() + ", no message: left out");
+            return;
+        }
+        if json.is_none() && !(self.wire.is_message)(value) {
+            out.count("unknown");
+            out.warn_at("unknown_type", at.line, &path, "an entry that is no message of this format: left out");
+            return;
+        }
+        let source = Source {
+            line: at.line,
+            path: Some(path).filter(|path| !path.is_empty()),
+            start: at.base + value.start(),
+            end: at.base + value.end(),
+            id: value.text("id").map(|id| id.into_owned()),
+            ..Source::default()
+        };
+        let json = json.or_else(|| (self.wire.rewrite)(value)).unwrap_or_else(|| value.raw().to_owned());
+        if let Some(thread) = self.threads.get_mut(thread) {
+            thread.live.push(self.entries.len());
+        }
+        self.entries.push(Entry { message: Message::new(json, source), essence, thread, is_live: true });
+    }
+}
+
+/// What providers add to an answer, and clients take away when they send it again.
+const PASSING: [&str; 12] = [
+    "id",
+    "status",
+    "type",
+    "index",
+    "annotations",
+    "logprobs",
+    "cache_control",
+    "usage",
+    "model",
+    "stop_reason",
+    "created_at",
+    "phase",
+];
+
+fn essence_of(found: &Found<'_>) -> u64 {
+    match &found.json {
+        None => essence(found.value),
+        Some(json) => Index::of(json).map_or(0, |index| essence(index.root(json))),
+    }
+}
+
+/// A sum over what a message says, whatever its ids and the order of its fields.
+fn essence(value: Slice<'_>) -> u64 {
+    if value.is_object() {
+        let lasting = value.fields().into_iter().filter(|(name, _)| !PASSING.contains(&&**name));
+        return lasting.fold(0, |sum: u64, (_, value)| sum.wrapping_add(essence(value)));
+    }
+    if value.is_array() {
+        return value.list().into_iter().fold(0, |sum: u64, item| sum.wrapping_add(essence(item)));
+    }
+    match value.raw() {
+        "null" | "true" | "false" => 0,
+        raw => {
+            let text = value.str();
+            let bytes = text.as_deref().unwrap_or(raw).bytes();
+            // FNV-1a.
+            bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
+        }
+    }
+}
