@@ -179,15 +179,16 @@ pub enum Whole {
 
 /// Decides about a file of which all is there.
 pub fn whole(bytes: &[u8], told: Option<&'static Format>) -> Result<Whole, ProjectionError> {
-    if bytes.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0) {
+    let base = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
+    let content = bytes.get(base..).unwrap_or_default();
+    if content.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0) {
         return Err(ProjectionError::new(ErrorCode::EmptyFile, "file", "a session file", "an empty file"));
     }
     if let Some(kind) = packed(bytes) {
         let expected = "a session file of text or JSON";
         return Err(ProjectionError::new(ErrorCode::UnsupportedFile, "file", expected, kind));
     }
-    let base = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
-    let text = String::from_utf8_lossy(bytes.get(base..).unwrap_or_default());
+    let text = String::from_utf8_lossy(content);
     let mistake = match Document::parse(&*text) {
         Ok(document) => match of_document(document.root(), &text, told) {
             Some((detection, true)) => return Ok(Whole::Document(detection, document, base)),

@@ -1027,7 +1027,8 @@ export interface FormatDetection {
 /**
  * Says what a file is. The start of a file of lines is enough; a JSON document has to be whole.
  *
- * @throws {ProjectionError} `empty_file`, `unsupported_file`, `unknown_format`, `invalid_json`
+ * @throws {ProjectionError} `empty_file`, `unsupported_file`, `unknown_format`; `invalid_json` for a document that is none,
+ *   and for what is neither text nor bytes
  */
 export declare function detectFormat(input: string | Uint8Array): FormatDetection;
 
@@ -1103,6 +1104,7 @@ export type ImportWarningCode =
   /** The last line was cut off: left out. */
   | 'truncated'
   /** A line is not JSON: left out. */
+  /** Text that is not JSON; or what is neither text nor bytes, where one of them is wanted. */
   | 'invalid_json'
   /** A line holds something else than an object: left out. */
   | 'not_an_object'
@@ -1164,8 +1166,8 @@ export interface ImportStats {
  * Reads a session file of a coding agent, a provider or a framework, from its text or its bytes. No message is lost:
  * what cannot be read is warned of, and what is no message is counted.
  *
- * @throws {ProjectionError} `empty_file`, `unsupported_file`, `unknown_format`; `invalid_json` for a document that is none;
- *   `invalid_option`, `unknown_option`
+ * @throws {ProjectionError} `empty_file`, `unsupported_file`, `unknown_format`; `invalid_json` for a document that is none,
+ *   and for what is neither text nor bytes; `invalid_option`, `unknown_option`
  */
 export declare function importTranscript(input: string | Uint8Array, options?: ImportOptions | null): ImportResult;
 
@@ -1192,7 +1194,8 @@ export declare class Importer {
  * of a message that was kept is changed but, in `jsonl`, line breaks between its fields.
  *
  * @param provider as for `providerMessages`
- * @throws {ProjectionError} `freed` when the view's `Transcript` was; `unknown_provider`; `invalid_option`
+ * @throws {ProjectionError} `freed` when the view's `Transcript` was; `invalid_message` for one that JSON cannot hold;
+ *   `unknown_provider`; `invalid_option`
  */
 export declare function exportMessages(
   view: readonly object[] | { readonly messages: readonly object[] },
