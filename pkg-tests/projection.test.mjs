@@ -951,14 +951,9 @@ test('text that is no transcript', () => {
     ['"[]"', 'invalid_transcript', 'transcript'],
     ['{}', 'invalid_transcript', 'messages'],
     ['[null]', 'invalid_message', 'messages[0]'],
-    [`${'['.repeat(10_000)}${']'.repeat(10_000)}`, 'invalid_message', 'messages[0]'],
+    [`${'['.repeat(10_000)}${']'.repeat(10_000)}`, 'invalid_json'],
+    [`[{"content":${'['.repeat(5000)}${']'.repeat(5000)}}]`, 'invalid_json'],
   ];
   for (const [json, code, path] of rows) failure(() => Transcript.fromJSON(json), code, path);
-  // As an object of that depth: it is read, and refused where it would have to be hashed.
-  for (const depth of [600, 5000, 200_000]) {
-    const deep = Transcript.fromJSON(`[{"content":${'['.repeat(depth)}${']'.repeat(depth)}}]`);
-    failure(() => deep.project(), 'invalid_message', 'messages[0]');
-    deep.free();
-  }
   assertUsable();
 });

@@ -68,17 +68,21 @@ impl Index {
     }
 }
 
+/// What `serde_json` allows: values are read by functions that call themselves.
+const MOST_DEPTH: usize = 127;
+
 fn index(text: &str) -> Result<Vec<Entry>, serde_json::Error> {
     serde_json::from_str::<IgnoredAny>(text)?;
     if text.len() > u32::MAX as usize {
         return Err(serde::de::Error::custom("a value of more than 4 GB"));
     }
-    Ok(scan(text.as_bytes()))
+    // `IgnoredAny` goes to any depth.
+    scan(text.as_bytes()).ok_or_else(|| serde::de::Error::custom("recursion limit exceeded"))
 }
 
-/// Where each value of valid JSON stands.
+/// Where each value of valid JSON stands; `None` when it is nested too deeply.
 #[inline(never)]
-fn scan(bytes: &[u8]) -> Vec<Entry> {
+fn scan(bytes: &[u8]) -> Option<Vec<Entry>> {
     let mut index: Vec<Entry> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     let mut at = 0;
@@ -86,6 +90,9 @@ fn scan(bytes: &[u8]) -> Vec<Entry> {
         let start = at;
         match byte {
             b'{' | b'[' => {
+                if open.len() == MOST_DEPTH {
+                    return None;
+                }
                 open.push(index.len());
                 at += 1;
             }
@@ -110,7 +117,7 @@ fn scan(bytes: &[u8]) -> Vec<Entry> {
         }
         index.push(Entry { start: start as u32, end: at as u32, next: index.len() as u32 + 1 });
     }
-    index
+    Some(index)
 }
 
 /// Behind the string that starts at `start`. Eight bytes are looked at together: bodies are long.
@@ -434,6 +441,15 @@ mod tests {
             let Ok(value) = value else { continue };
             let document = document.unwrap();
             assert_eq!(canonical_text(&document.root()).unwrap(), canonical_text(&&value).unwrap(), "{text}");
+        }
+    }
+
+    #[test]
+    fn goes_as_deep_as_serde_json() {
+        for depth in [127, 128, 100_000] {
+            let text = "[".repeat(depth) + &"]".repeat(depth);
+            let refused = serde_json::from_str::<Value>(&text).is_err();
+            assert_eq!(Document::parse(text).is_err(), refused, "{depth}");
         }
     }
 

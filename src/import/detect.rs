@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use crate::document::{Document, Index, Slice};
 use crate::error::{ErrorCode, ProjectionError};
+use crate::json::mistake as not_json;
 
 use super::format::{Confidence, FORMATS, Format, Sniff};
-use super::line::{RawLine, each_line, is_blank};
+use super::line::{each_line, is_blank, line_end, nul_bytes, without_cr};
 
 /// How many lines are looked at: titles and snapshots can stand before the first message.
 const MOST_LINES: usize = 256;
@@ -71,7 +72,11 @@ pub enum Verdict {
 /// Looks at the lines of a file as they come.
 pub struct Sniffer {
     told: Option<&'static Format>,
-    looked_at: usize,
+    is_started: bool,
+    /// Where the line starts that is not complete yet.
+    start: usize,
+    /// Where to go on: what was searched once is not searched again, however small the pieces are.
+    searched: usize,
     lines: usize,
     best: Option<Detection>,
 }
@@ -79,46 +84,47 @@ pub struct Sniffer {
 impl Sniffer {
     /// A sniffer that has seen nothing; `told` is the format that the caller named.
     pub fn new(told: Option<&'static Format>) -> Self {
-        Sniffer { told, looked_at: 0, lines: 0, best: None }
+        Sniffer { told, is_started: false, start: 0, searched: 0, lines: 0, best: None }
     }
 
     /// Looks at what is new in the bytes from the start of the file.
     pub fn look(&mut self, bytes: &[u8]) -> Verdict {
-        if self.looked_at == 0 {
-            match bytes.strip_prefix(BOM).unwrap_or(bytes).iter().find(|byte| !byte.is_ascii_whitespace()) {
-                Some(b'{') => {}
+        if !self.is_started {
+            if BOM.starts_with(bytes) {
+                return Verdict::Undecided;
+            }
+            let bom = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
+            self.searched = self.searched.max(bom);
+            let rest = bytes.get(self.searched..).unwrap_or_default();
+            let blank = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            self.searched += blank;
+            self.start = self.searched;
+            match rest.get(blank) {
+                Some(b'{') => self.is_started = true,
                 Some(_) => return Verdict::Whole,
                 None => return Verdict::Undecided,
             }
-            if bytes.starts_with(BOM) {
-                self.looked_at = BOM.len();
+        }
+        while let Some(end) = line_end(bytes.get(self.searched..).unwrap_or_default()) {
+            let end = self.searched + end;
+            let line = bytes.get(self.start..end).unwrap_or_default();
+            self.searched = end + 1;
+            self.start = self.searched;
+            if let Some(decided) = self.line(without_cr(line)) {
+                return decided;
             }
         }
-        let mut verdict = Verdict::Undecided;
-        let mut looked_at = self.looked_at;
-        each_line(bytes.get(looked_at..).unwrap_or_default(), &mut |line| {
-            if line.is_cut || !matches!(verdict, Verdict::Undecided) {
-                return;
-            }
-            looked_at = self.looked_at + line.start + line.bytes.len();
-            if let Some(decided) = self.line(line) {
-                verdict = decided;
-            }
-        });
-        // Back to the start of the line that is not complete yet.
-        let behind = bytes.get(looked_at..).unwrap_or_default();
-        let ends = behind.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-        self.looked_at = looked_at + ends;
-        verdict
+        self.searched = bytes.len();
+        Verdict::Undecided
     }
 
-    fn line(&mut self, line: RawLine<'_>) -> Option<Verdict> {
-        if is_blank(line.bytes) {
+    fn line(&mut self, line: &[u8]) -> Option<Verdict> {
+        if is_blank(line) {
             return None;
         }
         self.lines += 1;
-        let found = sniff_line(line.bytes, self.told);
-        if self.lines == 1 && found.is_none() && parsed(line.bytes).is_none() {
+        let found = sniff_line(line, self.told);
+        if self.lines == 1 && found.is_none() && parsed(line).is_none() {
             // The first line of a document that is written over several, most likely.
             return Some(Verdict::Whole);
         }
@@ -140,6 +146,8 @@ fn better(best: Option<Detection>, found: Option<Detection>) -> Option<Detection
 }
 
 fn parsed(bytes: &[u8]) -> Option<(Cow<'_, str>, Index)> {
+    let (before, behind) = nul_bytes(bytes);
+    let bytes = bytes.get(before..bytes.len() - behind).unwrap_or_default();
     let text = String::from_utf8_lossy(bytes);
     let index = Index::of(&text).ok()?;
     Some((text, index))
@@ -179,16 +187,18 @@ pub enum Whole {
 
 /// Decides about a file of which all is there.
 pub fn whole(bytes: &[u8], told: Option<&'static Format>) -> Result<Whole, ProjectionError> {
-    let base = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
-    let content = bytes.get(base..).unwrap_or_default();
-    if content.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0) {
+    if bytes.strip_prefix(BOM).unwrap_or(bytes).iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0) {
         return Err(ProjectionError::new(ErrorCode::EmptyFile, "file", "a session file", "an empty file"));
     }
     if let Some(kind) = packed(bytes) {
         let expected = "a session file of text or JSON";
         return Err(ProjectionError::new(ErrorCode::UnsupportedFile, "file", expected, kind));
     }
-    let text = String::from_utf8_lossy(content);
+    let bom = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
+    let bytes = bytes.get(bom..).unwrap_or_default();
+    let (before, behind) = nul_bytes(bytes);
+    let base = bom + before;
+    let text = String::from_utf8_lossy(bytes.get(before..bytes.len() - behind).unwrap_or_default());
     let mistake = match Document::parse(&*text) {
         Ok(document) => match of_document(document.root(), &text, told) {
             Some((detection, true)) => return Ok(Whole::Document(detection, document, base)),
@@ -199,9 +209,13 @@ pub fn whole(bytes: &[u8], told: Option<&'static Format>) -> Result<Whole, Proje
     };
     let mut best = None;
     let mut lines = 0;
+    let mut first = None;
     each_line(text.as_bytes(), &mut |line| {
         if lines < MOST_LINES && !is_blank(line.bytes) {
             lines += 1;
+            if lines == 1 {
+                first = parsed(line.bytes).map(|(text, index)| "lines of ".to_owned() + &in_words(index.root(&text)));
+            }
             best = better(best, sniff_line(line.bytes, told));
         }
     });
@@ -217,14 +231,11 @@ pub fn whole(bytes: &[u8], told: Option<&'static Format>) -> Result<Whole, Proje
             return Ok(Whole::Text(Detection::new(format, found), text.into_owned()));
         }
     }
+    if let Some(first) = first {
+        return Err(unknown(&first));
+    }
     if text.trim_start().starts_with(['{', '[']) {
-        let path = format!("line {} column {}", mistake.line(), mistake.column());
-        return Err(ProjectionError::new(
-            ErrorCode::InvalidJson,
-            path,
-            "JSON",
-            format!("text that is not ({mistake})"),
-        ));
+        return Err(not_json(&mistake));
     }
     Err(unknown("text that is no JSON"))
 }
@@ -238,7 +249,11 @@ fn of_document(root: Slice<'_>, text: &str, told: Option<&'static Format>) -> Op
     } else {
         None
     };
-    let told = || told.map(|format| (Detection::told(format), format.document.is_some()));
+    // A format of lines is told in vain about a document of several.
+    let told = || {
+        let is_told = |format: &&Format| format.document.is_some() || (is_one_line && format.lines.is_some());
+        told.filter(is_told).map(|format| (Detection::told(format), format.document.is_some()))
+    };
     match (whole, line) {
         (Some(whole), Some(line)) if line.confidence > whole.confidence => Some((line, false)),
         (Some(whole), _) => Some((whole, true)),
@@ -285,4 +300,23 @@ fn packed(bytes: &[u8]) -> Option<&'static str> {
             first.iter().filter(|byte| **byte < 0x20 && !byte.is_ascii_whitespace() && **byte != 0x1B).count();
         (control * 10 > first.len()).then_some("a binary file")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_at_no_byte_twice() {
+        let line = [b"\xEF\xBB\xBF  {\"text\":\"".as_slice(), &[b'x'; 10_000], b"\"}"].concat();
+        let mut sniffer = Sniffer::new(None);
+        for end in (0..line.len()).step_by(7) {
+            assert!(matches!(sniffer.look(line.get(..end).unwrap_or_default()), Verdict::Undecided));
+            assert_eq!(sniffer.searched, if end <= BOM.len() { 0 } else { end });
+        }
+        let blank = [b' '; 100];
+        let mut sniffer = Sniffer::new(None);
+        assert!(matches!(sniffer.look(&blank), Verdict::Undecided));
+        assert_eq!(sniffer.searched, blank.len());
+    }
 }

@@ -28,6 +28,7 @@ fn sniff(root: Slice<'_>) -> Option<Sniff> {
     if is_interaction(root) {
         return certain("an interaction with steps");
     }
+    let root = root.get("history").unwrap_or(root);
     wire::sniff(root, Look::Gemini, "contents with parts that are named by their fields")
 }
 

@@ -32,12 +32,12 @@ fn read(root: Slice<'_>, scope: Scope, out: &mut Output) {
         return wire::read(&WIRE, root, scope, out);
     }
     out.summary = root.text("summary").map(|summary| summary.into_owned());
-    for asset in root.get("assets").map(Slice::list).unwrap_or_default() {
+    for (index, asset) in root.get("assets").map(Slice::list).unwrap_or_default().into_iter().enumerate() {
         let kind = asset.text("kind").unwrap_or_default();
         let archive = asset.get("data").filter(|_| kind == "compaction_source_transcript");
         let start = out.messages.len();
         if let Some(archive) = archive {
-            wire::read(&WIRE, archive, scope, out);
+            wire::read_at(&WIRE, archive, &(wire::index_path("assets", index) + ".data"), scope, out);
         }
         match scope {
             Scope::All => {

@@ -92,11 +92,11 @@ pub fn each_line(bytes: &[u8], each: &mut dyn FnMut(RawLine<'_>)) {
     }
 }
 
-fn line_end(bytes: &[u8]) -> Option<usize> {
+pub fn line_end(bytes: &[u8]) -> Option<usize> {
     bytes.iter().position(|byte| *byte == b'\n')
 }
 
-fn without_cr(line: &[u8]) -> &[u8] {
+pub fn without_cr(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
@@ -105,16 +105,22 @@ pub fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(u8::is_ascii_whitespace)
 }
 
+/// How many NUL bytes stand before and behind the rest: what is left of blocks that were never written.
+pub fn nul_bytes(bytes: &[u8]) -> (usize, usize) {
+    let is_nul = |byte: &&u8| **byte == 0;
+    let before = bytes.iter().take_while(is_nul).count();
+    let behind = bytes.iter().skip(before).rev().take_while(is_nul).count();
+    (before, behind)
+}
+
 /// Reads a line, and hands it on if it holds an object; else warns of what it holds.
 pub fn read_line(raw: RawLine<'_>, out: &mut Output, each: &mut dyn FnMut(&Line<'_>, &mut Output)) {
-    let is_nul = |byte: &u8| *byte == 0;
     let bytes = raw.bytes;
     if is_blank(bytes) {
         return;
     }
-    let start = bytes.iter().take_while(|byte| is_nul(byte)).count();
-    let end = bytes.len() - bytes.iter().rev().take_while(|byte| is_nul(byte)).count();
-    let bytes = bytes.get(start..end).unwrap_or_default();
+    let (start, behind) = nul_bytes(bytes);
+    let bytes = bytes.get(start..bytes.len() - behind).unwrap_or_default();
     if start > 0 || bytes.len() < raw.bytes.len() {
         let what = if is_blank(bytes) { "nothing but NUL bytes" } else { "NUL bytes around its JSON, which was read" };
         out.warn_line("nul_bytes", raw.number, what);

@@ -213,6 +213,16 @@ impl Importer {
         }
     }
 
+    /// Warns of what was wrong with the bytes of a document; those of lines are looked at line by line.
+    fn warn_of_bytes(&mut self) {
+        if std::str::from_utf8(&self.lines.rest).is_err() {
+            self.out.warn("invalid_utf8", "bytes that are not UTF-8: read as U+FFFD, which shifts the byte ranges");
+        }
+        if line::nul_bytes(&self.lines.rest) != (0, 0) {
+            self.out.warn("nul_bytes", "NUL bytes around the text, which was read");
+        }
+    }
+
     fn read_lines(&mut self, is_last: bool) {
         let Stage::Lines(_, reader) = &mut self.stage else { return };
         let out = &mut self.out;
@@ -234,6 +244,7 @@ impl Importer {
                 detect::Whole::Lines(detection) => self.start_lines(detection),
                 detect::Whole::Document(detection, document, base) => {
                     self.out.base = base;
+                    self.warn_of_bytes();
                     if document.root().has_lone_surrogates() {
                         self.out.warn_path("lone_surrogate", "", "half of an escaped surrogate pair: hashed as U+FFFD");
                     }
@@ -245,6 +256,7 @@ impl Importer {
                     return done(detection, self.out, self.bytes, 0);
                 }
                 detect::Whole::Text(detection, text) => {
+                    self.warn_of_bytes();
                     if let Some((_, read)) = detection.format.text {
                         read(&text, self.options.scope, &mut self.out);
                     }

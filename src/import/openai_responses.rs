@@ -2,6 +2,7 @@
 //! as events of a WebSocket. With `previous_response_id` a request holds only what is new.
 
 use crate::document::Slice;
+use crate::shape::is_item_type;
 
 use super::format::{Format, Sniff, certain, likely};
 use super::wire::{self, Exchange, Found, Look, Wire, index_path};
@@ -14,7 +15,7 @@ pub const FORMAT: Format = Format {
     ..Format::new("openai_responses", "OpenAI Responses")
 };
 
-const WIRE: Wire = Wire { lists: &["input"], answer, is_message, split, prompt, ..Wire::new() };
+const WIRE: Wire = Wire { lists: &["input"], answer, is_message, is_known, split, prompt, ..Wire::new() };
 
 fn sniff(root: Slice<'_>) -> Option<Sniff> {
     if wire::response(root, is_response).is_some() {
@@ -39,6 +40,10 @@ fn is_request(body: Slice<'_>) -> bool {
 /// Easy messages have a role and no type.
 fn is_message(item: Slice<'_>) -> bool {
     item.get("type").is_some_and(Slice::is_string) || item.get("role").is_some_and(Slice::is_string)
+}
+
+fn is_known(item: Slice<'_>) -> bool {
+    item.text("type").is_none_or(|kind| is_item_type(&kind))
 }
 
 /// Input that is a text is a message of the user's.

@@ -19,6 +19,8 @@ pub struct Wire {
     pub answer: for<'a> fn(Slice<'a>) -> Vec<Found<'a>>,
     /// Whether an object can be a message at all.
     pub is_message: fn(Slice<'_>) -> bool,
+    /// Whether a message is of a type that is known; the others pass with a warning.
+    pub is_known: fn(Slice<'_>) -> bool,
     /// The message in the form that can be sent, where it does not stand as it is.
     pub rewrite: fn(Slice<'_>) -> Option<String>,
     /// Finds the exchanges of a value that holds several.
@@ -36,6 +38,7 @@ impl Wire {
             lists: &["messages"],
             answer: |_| Vec::new(),
             is_message: |value| value.get("role").is_some_and(Slice::is_string),
+            is_known: |_| true,
             rewrite: |_| None,
             split: |_| Vec::new(),
             prompt: |_| None,
@@ -231,10 +234,10 @@ fn look(message: Slice<'_>) -> Option<Look> {
             };
         }
     }
-    let role = role?;
     if let Some(parts) = message.get("parts").filter(|parts| parts.is_array()) {
-        return look_of_parts(&parts.list());
+        return look_of_parts(&parts.list()).filter(|look| role.is_some() || *look == Look::Gemini);
     }
+    let role = role?;
     if role == "tool_result" {
         return Some(Look::Harn);
     }
@@ -314,11 +317,16 @@ fn look_of_blocks(blocks: &[Slice<'_>]) -> Option<Look> {
 
 /// Reads a document.
 pub fn read(wire: &'static Wire, root: Slice<'_>, scope: Scope, out: &mut Output) {
+    read_at(wire, root, "", scope, out);
+}
+
+/// Reads the part of a document that stands at `path`.
+pub fn read_at(wire: &'static Wire, root: Slice<'_>, path: &str, scope: Scope, out: &mut Output) {
     let mut reader = Reader::new(wire, scope);
-    let at = At { line: None, base: out.base, path: String::new() };
+    let at = At { line: None, base: out.base, path: path.to_owned() };
     let is_list = root.text("object").is_some_and(|object| object == "list");
     match root.get("data").filter(|data| is_list && data.is_array()) {
-        Some(data) => reader.items(data, &At { path: "data".to_owned(), ..at }, out),
+        Some(data) => reader.items(data, &At { path: join(path, "data"), ..at }, out),
         None if root.is_array() && !(wire.answer)(root).is_empty() => reader.value(root, &at, out),
         None if root.is_array() => reader.items(root, &at, out),
         None => reader.value(root, &at, out),
@@ -384,8 +392,9 @@ impl ReadLines for Reader {
         }
         let longest = threads.iter().enumerate().max_by_key(|(_, thread)| thread.live.len());
         let longest = longest.map_or(0, |(index, _)| index);
-        if threads.len() > 1 {
-            let message = format!("{} conversations in one file: the longest counts", threads.len());
+        let conversations = threads.iter().filter(|thread| !thread.live.is_empty()).count();
+        if conversations > 1 {
+            let message = format!("{conversations} conversations in one file: the longest counts");
             out.warn("several_transcripts", message);
         }
         for Entry { mut message, thread, is_live, .. } in entries {
@@ -422,10 +431,14 @@ impl Reader {
             exchanges.into_iter().for_each(|exchange| self.exchange(exchange, at, out));
             return;
         }
+        let mut others: Vec<Slice<'_>> = Vec::new();
         let request = bodies(value, &REQUESTS).find_map(|(path, body)| {
             let mut lists = self.wire.lists.iter().filter_map(|name| Some((*name, body.get(name)?)));
             let mut found = match lists.find(|(_, list)| list.is_array()) {
-                Some((name, list)) => listed(name, list),
+                Some((name, list)) => {
+                    others = list.list().into_iter().skip(1).filter(|list| list.is_array()).collect();
+                    listed(name, list)
+                }
                 None => vec![(self.wire.prompt)(body)?],
             };
             found.iter_mut().for_each(|found| found.path = join(&path, &found.path));
@@ -446,6 +459,11 @@ impl Reader {
             if body.is_some_and(|body| body.get(name).is_some()) {
                 out.count(name);
             }
+        }
+        if !others.is_empty() {
+            let message = format!("{} lists of messages in one request: the first was read", others.len() + 1);
+            out.warn_at("several_transcripts", at.line, &at.path, message);
+            others.iter().flat_map(|list| list.list()).for_each(|_| out.count("other_transcript"));
         }
         for name in ["choices", "candidates"] {
             let all = answer.as_ref().and_then(|(body, _)| body.get(name)).map_or(0, |list| list.list().len());
@@ -562,9 +580,12 @@ impl Reader {
             out.warn_at("unknown_type", at.line, &path, "an entry that is no message of this format: left out");
             return;
         }
+        if json.is_none() && !(self.wire.is_known)(value) {
+            out.warn_at("unknown_type", at.line, &path, "a message of a type that is not known: taken as it stands");
+        }
         let source = Source {
             line: at.line,
-            path: Some(path).filter(|path| !path.is_empty()),
+            path: Some(path).filter(|path| at.line.is_none() || !path.is_empty()),
             start: at.base + value.start(),
             end: at.base + value.end(),
             id: value.text("id").map(|id| id.into_owned()),

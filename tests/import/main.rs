@@ -1,10 +1,10 @@
 //! Session files, format by format. A row of `fixtures/import/FORMAT.json` is one small file and what must come out:
 //!
-//! `{id, source?, why, file, view?, expect}`:
+//! `{id, source?, why, file, format?, view?, transcript?, expect}`:
 //! - `file`: the text, or its lines (an object is written as JSON, a string stands as it is), or `{base64}`
-//! - `view`: `model` by default
+//! - `format`: what the caller says that it is; `view`: `model` by default; `transcript`: which of several
 //! - `expect`: any of `format`, `roles`, `messages` (as JSON values), `texts` (exact JSON texts), `lines` (of each
-//!   message), `ids`, `branches`, `sidechains`, `warnings` (`[code, line]`), `kinds`, `outcomes`, `stats`, `error` (a code)
+//!   message), `paths`, `starts` (in bytes), `ids`, `branches`, `sidechains`, `warnings` (`[code, line]`), `kinds`, `outcomes`, `stats`, `error` (a code)
 //!
 //! `source` names the public report that the facts are from.
 
@@ -13,10 +13,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod files;
+mod providers;
 mod samples;
 
 use serde_json::{Map, Value, json};
-use transcript_projection::{Import, ImportOptions, Importer, import, parse};
+use transcript_projection::{Import, ImportOptions, Importer, ProjectionError, import, parse};
 
 use common::read_fixture;
 
@@ -32,11 +33,9 @@ fn check_all(fixture: &str, count: usize) {
 fn check(row: &Value) -> Vec<String> {
     let id = row["id"].as_str().expect("an id");
     let bytes = file_of(&row["file"]);
-    let options = ImportOptions::named(row["format"].as_str(), row["view"].as_str()).expect("known names");
-    let found = match import(&bytes, options) {
-        Ok(import) => described(&import),
-        Err(error) => json!({"error": error.code().as_str(), "path": error.path()}),
-    };
+    let mut options = ImportOptions::named(row["format"].as_str(), row["view"].as_str()).expect("known names");
+    options.transcript = row["transcript"].as_u64().unwrap_or(0) as usize;
+    let found = outcome(import(&bytes, options));
     let mut problems = Vec::new();
     let expected = row["expect"].as_object().expect("expectations");
     for (name, expected) in expected {
@@ -54,13 +53,18 @@ fn check(row: &Value) -> Vec<String> {
     }
     let mut pieces = Importer::new(options);
     bytes.chunks(7).for_each(|piece| pieces.push(piece));
-    let in_pieces = pieces.finish().map(|import| described(&import));
-    if let Ok(in_pieces) = in_pieces
-        && in_pieces != found
-    {
+    let in_pieces = outcome(pieces.finish());
+    if in_pieces != found {
         problems.push(format!("{id}: in pieces\n  {in_pieces}\n  {found}"));
     }
     problems
+}
+
+fn outcome(read: Result<Import, ProjectionError>) -> Value {
+    match read {
+        Ok(import) => described(&import),
+        Err(error) => json!({"error": error.code().as_str(), "path": error.path()}),
+    }
 }
 
 fn file_of(file: &Value) -> Vec<u8> {
@@ -104,6 +108,7 @@ fn described(import: &Import) -> Value {
         "texts": import.messages.iter().map(|message| message.text()).collect::<Value>(),
         "lines": each(&|source| source.line.into()),
         "paths": each(&|source| source.path.clone().into()),
+        "starts": each(&|source| source.start.into()),
         "ids": each(&|source| source.id.clone().into()),
         "branches": each(&|source| source.branch.into()),
         "sidechains": each(&|source| source.sidechain.clone().into()),
