@@ -11,9 +11,9 @@ const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/pack
 
 const HOST = { module: 'nodenext', moduleResolution: 'nodenext', lib: ['es2022'] };
 const CONSUMERS = [
-  { ...HOST, files: ['good.ts', 'bad.ts', 'compaction.ts'] },
-  { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022'], files: ['good.ts', 'bad.ts', 'compaction.ts'] },
-  { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], files: ['good.ts', 'bad.ts', 'compaction.ts', 'dom.ts'] },
+  { ...HOST, files: ['good.ts', 'bad.ts', 'compaction.ts', 'import.ts'] },
+  { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022'], files: ['good.ts', 'bad.ts', 'compaction.ts', 'import.ts'] },
+  { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], files: ['good.ts', 'bad.ts', 'compaction.ts', 'import.ts', 'dom.ts'] },
 ];
 
 for (const { files, ...host } of CONSUMERS) {
@@ -47,10 +47,24 @@ function compile(t, host, files) {
   }
 }
 
+/** A session with every mark that a source can have, a warning and a known outcome. */
+const SESSION = [
+  { type: 'user', uuid: 'u1', message: { content: 'Run the tests.' } },
+  { type: 'assistant', uuid: 'a1', parentUuid: 'u1', message: { id: 'm1', content: [{ type: 'text', text: 'As you wish.' }] } },
+  { type: 'assistant', uuid: 'a2', parentUuid: 'a1', message: { id: 'm1', content: [{ type: 'tool_use', id: 't1', name: 'bash', input: {} }] } },
+  { type: 'assistant', uuid: 's1', isSidechain: true, agentId: 'agent-1', message: { content: 'A second opinion.' } },
+  { type: 'user', uuid: 'r1', parentUuid: 'a2', toolDenialKind: 'user-rejected', message: { content: [{ type: 'tool_result', tool_use_id: 't1', is_error: true, content: 'No.' }] } },
+  { type: 'user', uuid: 'u2', parentUuid: 'a2', message: { content: 'Never mind.' } },
+  { type: 'user', uuid: 'u3', parentUuid: 'u1', message: { content: 'Rather read the code.' } },
+]
+  .map((line) => JSON.stringify(line))
+  .concat('{"type": "us')
+  .join('\n');
+
 // A literal may have no member that its type does not have: so the types name all that the engine returns.
 test('what the engine returns is what the types say', async (t) => {
   const entry = createRequire(join(PACKAGE_DIR, 'package.json')).resolve('transcript-projection');
-  const { acpUpdate, replayProjection, transcriptProject } = await import(entry);
+  const { acpUpdate, importTranscript, replayProjection, transcriptProject } = await import(entry);
   const call = (id, name) => ({ id, type: 'function', function: { name, arguments: '{}' } });
   const messages = [
     { role: 'user', content: 'go \ud800' },
@@ -75,6 +89,11 @@ test('what the engine returns is what the types say', async (t) => {
   assert.notEqual(views.CustomView.violations.length, 0);
   const notice = acpUpdate('s', views.ReachabilityGcView);
   const replay = replayProjection(messages, views.SummaryPrefixView.event);
+  const { transcript, ...imported } = importTranscript(SESSION, { view: 'all' });
+  transcript.free();
+  const { source, warnings, outcomes } = imported;
+  for (const list of [source, warnings, outcomes]) assert.notEqual(list.length, 0);
+  for (const mark of ['also_lines', 'branch', 'sidechain']) assert(source.some((place) => mark in place), mark);
   const lines = [
     "import type * as tp from 'transcript-projection';",
     'interface Call { id: string; type: string; function: { name: string; arguments: string } }',
@@ -82,8 +101,17 @@ test('what the engine returns is what the types say', async (t) => {
     ...Object.entries(views).map(([type, view]) => `export const a${type}: tp.${type}<Turn> = ${JSON.stringify(view)}`),
     `export const notice: tp.AcpSessionNotification = ${JSON.stringify(notice)};`,
     `export const replay: tp.Replay<Turn> = ${JSON.stringify(replay)};`,
+    `export const imported: Omit<tp.ImportResult, 'transcript'> = ${JSON.stringify(imported)};`,
   ];
   compile(t, HOST, { 'real.ts': lines.join('\n') });
+});
+
+test('the types name every format', async () => {
+  const entry = createRequire(join(PACKAGE_DIR, 'package.json')).resolve('transcript-projection');
+  const { importFormats } = await import(entry);
+  const [union] = /^export type ImportFormat =[^]*?;$/m.exec(readFileSync(join(dirname(entry), 'index.d.ts'), 'utf8'));
+  const named = [...union.matchAll(/\| '(\w+)'/g)].map(([, name]) => name);
+  assert.deepEqual(named, importFormats().map(({ format }) => format));
 });
 
 test('the type any occurs nowhere', () => {

@@ -47,7 +47,7 @@ fn turn_options(value: &Value) -> TurnOptions {
 
 /// An empty session.
 fn empty<'a>() -> Session<&'a Value> {
-    Session::new("s", Transcript { messages: Vec::new(), summary: None }).expect("a session")
+    Session::new("s", Transcript { messages: Vec::new(), summary: None, verdicts: Vec::new() }).expect("a session")
 }
 
 /// A session with what its caller puts together of what the turns tell.
@@ -607,7 +607,7 @@ fn decisions_on_what_a_compaction_leaves_stay() {
         assert_eq!(after["prefix_hash"], raw_hash(&after["messages"]), "{policy}");
         assert_eq!(after["messages"], json!(told.shown), "{policy}");
         for pointer in after["redaction_pointers"].as_array().unwrap() {
-            let transcript = Transcript { messages: list.clone(), summary: None };
+            let transcript = Transcript { messages: list.clone(), summary: None, verdicts: Vec::new() };
             assert!(transcript_projection::recover_redacted(&transcript, &pointer).unwrap().verified, "{pointer}");
         }
         told.append(&messages[61..]);

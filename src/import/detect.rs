@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::document::{Document, Index, Slice};
 use crate::error::{ErrorCode, ProjectionError};
+use crate::json::mistake as not_json;
 
 use super::format::{Confidence, FORMATS, Format, Sniff};
 use super::line::{each_line, is_blank, line_end, nul_bytes, without_cr};
@@ -234,13 +235,7 @@ pub fn whole(bytes: &[u8], told: Option<&'static Format>) -> Result<Whole, Proje
         return Err(unknown(&first));
     }
     if text.trim_start().starts_with(['{', '[']) {
-        let path = format!("line {} column {}", mistake.line(), mistake.column());
-        return Err(ProjectionError::new(
-            ErrorCode::InvalidJson,
-            path,
-            "JSON",
-            format!("text that is not ({mistake})"),
-        ));
+        return Err(not_json(&mistake));
     }
     Err(unknown("text that is no JSON"))
 }

@@ -3,7 +3,7 @@
 
 use crate::document::Slice;
 
-use super::format::{Format, Sniff, certain};
+use super::format::{Format, Sniff, certain, possible};
 use super::wire::{self, Found, Look, Wire};
 
 /// The format.
@@ -18,6 +18,10 @@ const WIRE: Wire = Wire { answer, ..Wire::new() };
 fn sniff(root: Slice<'_>) -> Option<Sniff> {
     if wire::response(root, |body| !answer(body).is_empty()).is_some() {
         return certain("choices with a message");
+    }
+    let list = root.get("messages").unwrap_or(root);
+    if list.is_array() && list.list().is_empty() {
+        return possible("an empty list of messages");
     }
     wire::sniff(root, Look::OpenAiChat, "messages with tool_calls or tool_call_id")
 }

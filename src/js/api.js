@@ -140,8 +140,22 @@ export function exportMessages(view, format = 'json', provider) {
   const isLines = format === 'jsonl';
   const exact = exporterOf(view);
   if (exact) return exact(isLines, provider);
-  const texts = providerMessages(view, provider).map((message) => JSON.stringify(message));
+  const texts = providerMessages(view, provider).map(jsonOf);
   return isLines ? texts.map((text) => `${text}\n`).join('') : `[${texts.join()}]`;
+}
+
+function jsonOf(message, index) {
+  let text;
+  let cause;
+  try {
+    text = JSON.stringify(message);
+  } catch (error) {
+    cause = error; // too deep, or a big integer
+  }
+  if (text !== undefined) return text;
+  const path = `messages[${index}]`;
+  const expected = 'a message that JSON.stringify can write';
+  throw new ProjectionError({ code: 'invalid_message', path, expected, message: `${path}: expected ${expected}` }, { cause });
 }
 
 /**

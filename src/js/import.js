@@ -99,6 +99,10 @@ const OPTIONS = { format: 'a format name', view: '"model" or "all"' };
 
 function checked(options) {
   if (options === undefined || options === null) return {};
+  if (typeof options !== 'object' || Array.isArray(options)) {
+    const expected = 'an object';
+    throw new ProjectionError({ code: 'invalid_option', path: 'options', expected, message: `options: expected ${expected}` });
+  }
   for (const [name, value] of Object.entries(options)) {
     const expected = OPTIONS[name];
     if (expected && (value === undefined || value === null || typeof value === 'string')) continue;

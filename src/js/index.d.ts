@@ -538,11 +538,13 @@ export interface ProjectionMetadata<P extends PolicyName = PolicyName> {
   readonly options: Readonly<Record<string, unknown>>;
   /** `custom` only: whether the view but chose among the source's messages, and kept their order. (Ours) */
   readonly is_selection?: boolean;
-  /** What the caller's `is_error` decided, when it decided something. (Ours) */
+  /** What the caller's `is_error` decided, and what an imported file says of its results. (Ours) */
   readonly is_error_verdicts?: readonly {
     readonly message_index: number;
     readonly block_index: number | null;
     readonly is_error: boolean;
+    /** When a person refused the call: of an imported file. */
+    readonly refused?: true;
   }[];
 }
 
@@ -961,8 +963,9 @@ export interface TranscriptProjectMethod<M extends object = Message> {
 export declare class Transcript<M extends object = Message> {
   private constructor();
   /**
-   * Reads a transcript or a list of messages from JSON text or its UTF-8 bytes. Hashes are exact
-   * for integers of 64 bits, which a JavaScript number cannot hold.
+   * Reads a transcript or a list of messages from JSON text or its UTF-8 bytes. The text is kept: hashes are exact for
+   * integers of 64 bits, which a JavaScript number cannot hold, and `exportMessages` writes them as they were spelled.
+   * For files of any other kind there is `importTranscript`.
    *
    * @throws {ProjectionError} `invalid_json` with line and column
    */
@@ -971,6 +974,13 @@ export declare class Transcript<M extends object = Message> {
   static fromObject<M extends object = Message>(transcript: TranscriptInput<M>): Transcript<M>;
   /** The number of messages. */
   readonly length: number;
+  /**
+   * The messages: the caller's own objects; of a transcript of text objects made of it, the same ones each time. A list
+   * of its own with each call.
+   */
+  readonly messages: M[];
+  /** The summary that the transcript carries: what `summary_prefix` takes when the options have none. */
+  readonly summary: string | undefined;
   /** Adds messages at the end. */
   append(messages: readonly M[]): void;
   /** As `transcriptProject`, of the transcript as it stands. */
@@ -1299,10 +1309,214 @@ export declare class AgentSession<M extends object = Message> {
   /** What `JSON.stringify(session)` saves. */
   toJSON(): SavedSession<M>;
   /** Gives the memory back. More than once does no harm; any other use after it throws `freed`. */
+
+// ---------------------------------------------------------------------------------------------
+// Session files. (All ours)
+
+/** The formats that `importTranscript` reads. `docs/formats.md` says of each how it is read. */
+export type ImportFormat =
+  | 'claude_code'
+  | 'harn'
+  | 'langchain'
+  | 'ai_sdk'
+  | 'gemini'
+  | 'bedrock'
+  | 'openai_responses'
+  | 'anthropic'
+  | 'openai_chat';
+
+/** What a file is. */
+export interface FormatDetection {
+  readonly format: ImportFormat;
+  /** What people call the format. */
+  readonly title: string;
+  /** `certain`: the format's own marks are there; `likely`: few others look so; `possible`: others may. */
+  readonly confidence: 'possible' | 'likely' | 'certain';
+  /** What was seen in the file, in words that may change. */
+  readonly reason: string;
+}
+
+/**
+ * Says what a file is. The start of a file of lines is enough; a JSON document has to be whole.
+ *
+ * @throws {ProjectionError} `empty_file`, `unsupported_file`, `unknown_format`; `invalid_json` for a document that is none,
+ *   and for what is neither text nor bytes
+ */
+export declare function detectFormat(input: string | Uint8Array): FormatDetection;
+
+/** The formats, the most specific first: among equally sure ones the first counts. */
+export declare function importFormats(): { readonly format: ImportFormat; readonly title: string }[];
+
+/** How a file is read. */
+export interface ImportOptions {
+  /** The format. Default: found out, as `auto`. */
+  readonly format?: ImportFormat | 'auto' | null | undefined;
+  /**
+   * `model`: what the model saw last, that is after the last compaction, on the active branch, without sub-agents.
+   * `all`: every message in the order of the file; `source` says of each which the model does not see. Default `model`.
+   */
+  readonly view?: 'model' | 'all' | null | undefined;
+}
+
+/** A session file that was read. */
+export interface ImportResult extends FormatDetection {
+  /**
+   * The messages, each in its provider's own shape, exactly as the file spells it. What the file says of its tool
+   * results beside them (`outcomes`) goes into every projection, and into its event. It holds memory of the engine:
+   * `free()` it.
+   */
+  readonly transcript: Transcript;
+  /** Where each message stands in the file: one for each, in their order. */
+  readonly source: ImportSource[];
+  /** What could not be read, or not as it stands. In the order of the lines. */
+  readonly warnings: ImportWarning[];
+  /** What the file says of tool results beside the results themselves. */
+  readonly outcomes: ImportOutcome[];
+  readonly stats: ImportStats;
+  /** The summary that the file carries for its transcript, or `null`. */
+  readonly summary: string | null;
+}
+
+/** Where a message stands in its file. Members that do not apply are not there. */
+export interface ImportSource {
+  /** The line, from 1, in files of lines. */
+  readonly line?: number;
+  /** The way to it in a JSON document, or in its line where that holds several: `messages[3]`. */
+  readonly path?: string;
+  /** The byte of the file at which the line, or the value, begins. */
+  readonly start: number;
+  /** The byte behind it: `bytes.subarray(start, end)` is its raw text, without a line end. */
+  readonly end: number;
+  /** The lines of the other parts, where the file has one message in several. */
+  readonly also_lines?: number[];
+  /** The message's id in the file. */
+  readonly id?: string;
+  /**
+   * Why the model does not see it, with `view: "all"`: `abandoned` by a rewind or a retry; `compacted`: a summary stands
+   * for it; `hidden`: the host does not send it.
+   */
+  readonly branch?: 'abandoned' | 'compacted' | 'hidden';
+  /** The sub-agent whose message it is: its id in the file, or the call that started it. */
+  readonly sidechain?: string;
+}
+
+/** Something in a file that was not read as it stands. */
+export interface ImportWarning {
+  readonly code: ImportWarningCode;
+  /** The line, from 1, in files of lines. */
+  readonly line: number | null;
+  /** The way to it in a JSON document. */
+  readonly path: string | null;
+  /** What happened, in words that may change. */
+  readonly message: string;
+}
+
+/** What a warning is about. Importers of single formats know more codes than these, which any file can have. */
+export type ImportWarningCode =
+  /** The last line was cut off: left out. */
+  | 'truncated'
+  /** A line is not JSON: left out. */
+  /** Text that is not JSON; or what is neither text nor bytes, where one of them is wanted. */
+  | 'invalid_json'
+  /** A line holds something else than an object: left out. */
+  | 'not_an_object'
+  /** Bytes that are not UTF-8: read as U+FFFD. */
+  | 'invalid_utf8'
+  /** NUL bytes around a line, or in place of one. */
+  | 'nul_bytes'
+  /** Half of an escaped surrogate pair: it hashes as U+FFFD. */
+  | 'lone_surrogate'
+  /** A line, an entry or a part of a kind that the importer does not know. */
+  | 'unknown_type'
+  /** A message that no provider's shape can hold: left out. */
+  | 'invalid_message'
+  /** The file's own links between messages do not hold: its order counts. */
+  | 'broken_tree'
+  /** The file holds several conversations, of which one was read. */
+  | 'several_transcripts'
+  | (string & Record<never, never>);
+
+/** What a file says of a tool result beside the result itself. */
+export interface ImportOutcome {
+  /** The message that holds the result. */
+  readonly message_index: number;
+  /** Its block there; `null` when the message as a whole is the result. */
+  readonly block_index: number | null;
+  readonly tool_call_id: string | null;
+  /** Whether it reports a failure: failure policies go by it. */
+  readonly is_error: boolean;
+  /** Whether a person refused the call: that is no failure, and no policy hides it as one. */
+  readonly refused: boolean;
+  /** Whether that is a guess from a text or an exit code, rather than a flag of the host's. */
+  readonly inferred: boolean;
+  /** What says so, in words that may change. */
+  readonly because: string;
+}
+
+/** What there is in a file, in numbers. */
+export interface ImportStats {
+  readonly bytes: number;
+  /** Lines, in files of lines; 0 for documents. */
+  readonly lines: number;
+  readonly messages: number;
+  readonly calls: number;
+  readonly results: number;
+  readonly unanswered_calls: number;
+  /** Results that answer no call of these messages. */
+  readonly orphan_results: number;
+  /** Results that report a failure. */
+  readonly failed_results: number;
+  /** Those of them of which that is a guess. */
+  readonly inferred_failures: number;
+  /** Calls that a person refused. */
+  readonly refused_calls: number;
+  /** What is no message of this view, counted by kind: `file-history-snapshot`, `compacted`, `sidechain:ID`, ... */
+  readonly kinds: Readonly<Record<string, number>>;
+}
+
+/**
+ * Reads a session file of a coding agent, a provider or a framework, from its text or its bytes. No message is lost:
+ * what cannot be read is warned of, and what is no message is counted.
+ *
+ * @throws {ProjectionError} `empty_file`, `unsupported_file`, `unknown_format`; `invalid_json` for a document that is none,
+ *   and for what is neither text nor bytes; `invalid_option`, `unknown_option`
+ */
+export declare function importTranscript(input: string | Uint8Array, options?: ImportOptions | null): ImportResult;
+
+/**
+ * Reads a session file that comes in pieces, of any size. Of files of lines only what messages need is kept; a JSON
+ * document is kept until it is whole.
+ */
+export declare class Importer {
+  /** @throws {ProjectionError} `invalid_option`, `unknown_option` */
+  constructor(options?: ImportOptions | null);
+  /** Adds a piece. A character may be split between two pieces of bytes, not between two of text. */
+  push(chunk: string | Uint8Array): void;
+  /** What `importTranscript` returns, and throws. The importer is freed either way. */
+  finish(): ImportResult;
+  /** Gives the memory back; more than once does no harm; `push` and `finish` throw `freed` after it. */
   free(): void;
   /** `free()`, for `using`. */
   [Symbol.dispose](): void;
 }
+
+
+
+// ---------------------------------------------------------------------------------------------
+/**
+ * Writes the messages to send as text, without marks: a JSON array, or one message a line. The view of a `Transcript`
+ * that was read from text or from a file keeps the text's own spelling: every digit, the order of keys, escapes. Nothing
+ * of a message that was kept is changed but, in `jsonl`, line breaks between its fields.
+ *
+ * @param provider as for `providerMessages`
+ * @throws {ProjectionError} `freed` when the view's `Transcript` was; `invalid_message` for one that JSON cannot hold;
+ *   `unknown_provider`; `invalid_option`
+ */
+export declare function exportMessages(
+  view: readonly object[] | { readonly messages: readonly object[] },
+  format?: 'json' | 'jsonl',
+  provider?: Provider,
+): string;
 
 // ---------------------------------------------------------------------------------------------
 // Errors and start
@@ -1320,6 +1534,12 @@ export type ErrorCode =
   | 'unknown_option'
   | 'unknown_policy'
   | 'unknown_provider'
+  /** The file holds nothing. */
+  | 'empty_file'
+  /** The file is packed, a database, a picture, binary: the message says what, and what to do. */
+  | 'unsupported_file'
+  /** No importer knows the file; the message says what was seen. */
+  | 'unknown_format'
   /** `custom` without a `projector`. */
   | 'projector_required'
   /** The projector returned something else than messages. */
@@ -1343,6 +1563,9 @@ export type ErrorCode =
   /** In the browser: `await init()` first. Or `init()` could not load the engine; the message says why. */
   | 'not_initialized'
   /** The `Transcript` or the `AgentSession` was freed. */
+
+// ---------------------------------------------------------------------------------------------
+  /** The `Transcript` was freed; the `Importer` was, or has finished. */
   | 'freed'
   /** A callback tried to change the `Transcript` or the `AgentSession` that is being projected. */
   | 'in_use'
