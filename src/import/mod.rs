@@ -224,7 +224,8 @@ impl Importer {
                     self.lines = Lines::default();
                     return done(detection, self.out, self.bytes, 0);
                 }
-                detect::Whole::Text(detection, text) => {
+                detect::Whole::Text(detection, text, base) => {
+                    self.out.base = base;
                     if let Some((_, read)) = detection.format.text {
                         read(&text, self.options.scope, &mut self.out);
                     }

@@ -3,6 +3,7 @@
 
 use crate::document::Slice;
 
+use super::format::Scope;
 use super::line::Line;
 
 /// Everything that was read from a file.
@@ -100,6 +101,27 @@ impl Output {
         self.warnings.push(Warning { code, line: None, path: Some(path.into()), message: message.into() });
     }
 
+    /// Warns of something that stands at this place.
+    pub fn warn_at(&mut self, code: &'static str, place: &Source, message: impl Into<String>) {
+        let Source { line, path, .. } = place.clone();
+        self.warnings.push(Warning { code, line, path, message: message.into() });
+    }
+
+    /// Counts something of a type that no reader knows, and warns of it.
+    pub fn unknown(&mut self, place: &Source, what: &str, kind: &str) {
+        self.count(if kind.is_empty() { "unknown" } else { kind });
+        self.warn_at("unknown_type", place, format!("{what} of type \"{kind}\": left out"));
+    }
+
+    /// Adds a message if it is wanted; else counts why it is not.
+    pub fn put(&mut self, message: Message, scope: Scope) {
+        match (scope, &message.source.sidechain, message.source.branch) {
+            (Scope::All, ..) | (_, None, None) => self.messages.push(message),
+            (_, Some(id), _) => self.count(&format!("sidechain:{id}")),
+            (_, None, Some(branch)) => self.count(branch),
+        }
+    }
+
     /// The place of a value of the document that is being read.
     pub fn place(&self, path: impl Into<String>, value: Slice<'_>) -> Source {
         Source {
@@ -128,6 +150,17 @@ impl Source {
     /// The place of a whole line.
     pub fn of_line(line: &Line<'_>) -> Self {
         Source { line: Some(line.number), start: line.start, end: line.end, ..Source::default() }
+    }
+
+    /// The place of a value in a line.
+    pub fn in_line(line: &Line<'_>, value: Slice<'_>) -> Self {
+        let (start, end) = (line.start + value.start(), line.start + value.end());
+        Source { line: Some(line.number), start, end, ..Source::default() }
+    }
+
+    /// Says why the model does not see it, unless that is said already.
+    pub fn leave(&mut self, branch: &'static str) {
+        self.branch.get_or_insert(branch);
     }
 }
 
