@@ -2,6 +2,7 @@
 //! shape and, wherever it can, its very bytes; what is no message is counted, and what cannot be read is warned of.
 
 mod claude_code;
+mod codex;
 mod detect;
 mod format;
 mod line;

@@ -8,7 +8,7 @@ use transcript_projection::{ImportOptions, import};
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/samples");
 
 /// The format of each folder, or of a file in it.
-const FORMATS: &[(&str, &str)] = &[("claude-code/", "claude_code")];
+const FORMATS: &[(&str, &str)] = &[("claude-code/", "claude_code"), ("codex/", "codex")];
 
 #[test]
 fn every_sample_is_read() {
@@ -74,6 +74,14 @@ fn count(format: &str, bytes: &[u8]) -> Option<usize> {
                     is_prompt || is_message && is_new
                 })
                 .count()
+        }
+        "codex" => {
+            let item =
+                |line: &Value| line["type"] == "response_item" || line["payload"].is_null() && !line["type"].is_null();
+            let items = lines().filter(item).count();
+            let events = lines()
+                .filter(|line| matches!(line["payload"]["type"].as_str(), Some("user_message" | "agent_message")));
+            if items > 0 { items } else { events.count() }
         }
         _ => return None,
     })

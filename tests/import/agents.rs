@@ -1,0 +1,8 @@
+//! Session files of coding agents that keep lines or events of their own.
+
+use crate::check_all;
+
+#[test]
+fn codex() {
+    check_all("import/codex.json", 17);
+}
