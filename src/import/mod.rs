@@ -5,6 +5,7 @@ mod claude_code;
 mod codex;
 mod detect;
 mod format;
+mod gemini_cli;
 mod line;
 mod output;
 mod write;

@@ -6,3 +6,8 @@ use crate::check_all;
 fn codex() {
     check_all("import/codex.json", 17);
 }
+
+#[test]
+fn gemini_cli() {
+    check_all("import/gemini_cli.json", 15);
+}

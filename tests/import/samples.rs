@@ -8,7 +8,7 @@ use transcript_projection::{ImportOptions, import};
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/samples");
 
 /// The format of each folder, or of a file in it.
-const FORMATS: &[(&str, &str)] = &[("claude-code/", "claude_code"), ("codex/", "codex")];
+const FORMATS: &[(&str, &str)] = &[("claude-code/", "claude_code"), ("codex/", "codex"), ("gemini-cli/", "gemini_cli")];
 
 #[test]
 fn every_sample_is_read() {
@@ -82,6 +82,22 @@ fn count(format: &str, bytes: &[u8]) -> Option<usize> {
             let events = lines()
                 .filter(|line| matches!(line["payload"]["type"].as_str(), Some("user_message" | "agent_message")));
             if items > 0 { items } else { events.count() }
+        }
+        "gemini_cli" => {
+            let mut records: Vec<Value> = lines().collect();
+            if let Ok(whole) = serde_json::from_str::<Value>(&text) {
+                records = whole["messages"].as_array().unwrap().clone();
+            }
+            let mut last = std::collections::HashMap::new();
+            for record in records.iter().filter(|record| matches!(record["type"].as_str(), Some("user" | "gemini"))) {
+                last.insert(record["id"].to_string(), record);
+            }
+            let speaks = |record: &&Value| record["content"] != "" || record["toolCalls"].is_array();
+            let answers = |record: &&Value| {
+                record["toolCalls"].as_array().is_some_and(|calls| calls.iter().any(|call| !call["result"].is_null()))
+            };
+            last.values().filter(|record| speaks(record)).count()
+                + last.values().filter(|record| answers(record)).count()
         }
         _ => return None,
     })
