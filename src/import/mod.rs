@@ -8,6 +8,8 @@ mod format;
 mod gemini_cli;
 mod line;
 mod output;
+mod qwen;
+mod tree;
 mod write;
 
 use crate::document::{Document, Slice};

@@ -11,3 +11,8 @@ fn codex() {
 fn gemini_cli() {
     check_all("import/gemini_cli.json", 15);
 }
+
+#[test]
+fn qwen() {
+    check_all("import/qwen.json", 9);
+}

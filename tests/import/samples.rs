@@ -8,7 +8,8 @@ use transcript_projection::{ImportOptions, import};
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/samples");
 
 /// The format of each folder, or of a file in it.
-const FORMATS: &[(&str, &str)] = &[("claude-code/", "claude_code"), ("codex/", "codex"), ("gemini-cli/", "gemini_cli")];
+const FORMATS: &[(&str, &str)] =
+    &[("claude-code/", "claude_code"), ("codex/", "codex"), ("gemini-cli/", "gemini_cli"), ("qwen/", "qwen")];
 
 #[test]
 fn every_sample_is_read() {
@@ -99,6 +100,7 @@ fn count(format: &str, bytes: &[u8]) -> Option<usize> {
             last.values().filter(|record| speaks(record)).count()
                 + last.values().filter(|record| answers(record)).count()
         }
+        "qwen" => lines().filter(|line| line["message"]["parts"].is_array()).count(),
         _ => return None,
     })
 }
