@@ -91,8 +91,13 @@ impl Format {
 }
 
 /// Every format, the most specific first: among equally sure ones the first counts.
-pub const FORMATS: &[&Format] =
-    &[&super::claude_code::FORMAT, &super::codex::FORMAT, &super::gemini_cli::FORMAT, &super::qwen::FORMAT];
+pub const FORMATS: &[&Format] = &[
+    &super::claude_code::FORMAT,
+    &super::codex::FORMAT,
+    &super::gemini_cli::FORMAT,
+    &super::qwen::FORMAT,
+    &super::pi::FORMAT,
+];
 
 /// The format of this name.
 pub fn named(name: &str) -> Option<&'static Format> {

@@ -8,6 +8,7 @@ mod format;
 mod gemini_cli;
 mod line;
 mod output;
+mod pi;
 mod qwen;
 mod tree;
 mod write;

@@ -16,3 +16,8 @@ fn gemini_cli() {
 fn qwen() {
     check_all("import/qwen.json", 9);
 }
+
+#[test]
+fn pi() {
+    check_all("import/pi.json", 14);
+}

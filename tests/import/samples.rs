@@ -8,8 +8,14 @@ use transcript_projection::{ImportOptions, import};
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/samples");
 
 /// The format of each folder, or of a file in it.
-const FORMATS: &[(&str, &str)] =
-    &[("claude-code/", "claude_code"), ("codex/", "codex"), ("gemini-cli/", "gemini_cli"), ("qwen/", "qwen")];
+const FORMATS: &[(&str, &str)] = &[
+    ("claude-code/", "claude_code"),
+    ("codex/", "codex"),
+    ("gemini-cli/", "gemini_cli"),
+    ("qwen/", "qwen"),
+    ("pi/", "pi"),
+    ("openclaw/", "pi"),
+];
 
 #[test]
 fn every_sample_is_read() {
@@ -101,6 +107,10 @@ fn count(format: &str, bytes: &[u8]) -> Option<usize> {
                 + last.values().filter(|record| answers(record)).count()
         }
         "qwen" => lines().filter(|line| line["message"]["parts"].is_array()).count(),
+        "pi" => match serde_json::from_str::<Value>(&text) {
+            Ok(_) => 1,
+            Err(_) => lines().filter(|line| matches!(line["type"].as_str(), Some("message" | "compaction"))).count(),
+        },
         _ => return None,
     })
 }
