@@ -97,6 +97,7 @@ pub const FORMATS: &[&Format] = &[
     &super::gemini_cli::FORMAT,
     &super::qwen::FORMAT,
     &super::pi::FORMAT,
+    &super::cursor::FORMAT,
 ];
 
 /// The format of this name.

@@ -3,6 +3,7 @@
 
 mod claude_code;
 mod codex;
+mod cursor;
 mod detect;
 mod format;
 mod gemini_cli;

@@ -21,3 +21,8 @@ fn qwen() {
 fn pi() {
     check_all("import/pi.json", 14);
 }
+
+#[test]
+fn cursor() {
+    check_all("import/cursor.json", 4);
+}

@@ -15,6 +15,7 @@ const FORMATS: &[(&str, &str)] = &[
     ("qwen/", "qwen"),
     ("pi/", "pi"),
     ("openclaw/", "pi"),
+    ("cursor/", "cursor"),
 ];
 
 #[test]
@@ -111,6 +112,7 @@ fn count(format: &str, bytes: &[u8]) -> Option<usize> {
             Ok(_) => 1,
             Err(_) => lines().filter(|line| matches!(line["type"].as_str(), Some("message" | "compaction"))).count(),
         },
+        "cursor" => lines().filter(|line| !line["message"]["content"].is_null()).count(),
         _ => return None,
     })
 }
