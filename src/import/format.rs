@@ -97,6 +97,7 @@ pub const FORMATS: &[&Format] = &[
     &super::gemini_cli::FORMAT,
     &super::qwen::FORMAT,
     &super::pi::FORMAT,
+    &super::copilot_cli::FORMAT,
     &super::cursor::FORMAT,
 ];
 

@@ -3,6 +3,7 @@
 
 mod claude_code;
 mod codex;
+mod copilot_cli;
 mod cursor;
 mod detect;
 mod format;

@@ -26,3 +26,8 @@ fn pi() {
 fn cursor() {
     check_all("import/cursor.json", 4);
 }
+
+#[test]
+fn copilot_cli() {
+    check_all("import/copilot_cli.json", 9);
+}

@@ -16,6 +16,8 @@ const FORMATS: &[(&str, &str)] = &[
     ("pi/", "pi"),
     ("openclaw/", "pi"),
     ("cursor/", "cursor"),
+    ("copilot/01", "copilot_cli"),
+    ("copilot/02", "copilot_cli"),
 ];
 
 #[test]
@@ -113,6 +115,10 @@ fn count(format: &str, bytes: &[u8]) -> Option<usize> {
             Err(_) => lines().filter(|line| matches!(line["type"].as_str(), Some("message" | "compaction"))).count(),
         },
         "cursor" => lines().filter(|line| !line["message"]["content"].is_null()).count(),
+        "copilot_cli" => {
+            let messages = ["user.message", "assistant.message", "tool.execution_complete"];
+            lines().filter(|line| messages.iter().any(|kind| line["type"] == *kind)).count()
+        }
         _ => return None,
     })
 }
