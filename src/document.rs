@@ -151,13 +151,13 @@ fn value_of(raw: &str) -> Option<Value> {
     serde_json::from_str(raw).ok()
 }
 
-/// The node for a value of a document. On the web all values have one type of node: what reads them is compiled once.
-#[cfg(not(target_arch = "wasm32"))]
+/// The node for a value of a document. In the engine's wasm all values have one type of node: what reads them is compiled once.
+#[cfg(not(all(target_arch = "wasm32", feature = "engine")))]
 pub fn as_node(slice: Slice<'_>) -> Slice<'_> {
     slice
 }
-/// The node for a value of a document. On the web all values have one type of node: what reads them is compiled once.
-#[cfg(target_arch = "wasm32")]
+/// The node for a value of a document. In the engine's wasm all values have one type of node: what reads them is compiled once.
+#[cfg(all(target_arch = "wasm32", feature = "engine"))]
 pub fn as_node(slice: Slice<'_>) -> crate::wasm::JsNode<'_> {
     crate::wasm::JsNode::Exact(slice)
 }
