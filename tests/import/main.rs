@@ -4,7 +4,7 @@
 //! - `file`: the text, or its lines (an object is written as JSON, a string stands as it is), or `{base64}`
 //! - `view`: `model` by default
 //! - `expect`: any of `format`, `roles`, `messages` (as JSON values), `texts` (exact JSON texts), `lines` (of each
-//!   message), `ids`, `branches`, `sidechains`, `warnings` (`[code, line]`), `kinds`, `outcomes`, `stats`, `error` (a code)
+//!   message), `also_lines`, `ids`, `branches`, `sidechains`, `warnings` (`[code, line]`), `kinds`, `outcomes`, `stats`, `error` (a code)
 //!
 //! `source` names the public report that the facts are from.
 
@@ -104,6 +104,7 @@ fn described(import: &Import) -> Value {
         "messages": values,
         "texts": import.messages.iter().map(|message| message.text()).collect::<Value>(),
         "lines": each(&|source| source.line.into()),
+        "also_lines": each(&|source| source.also_lines.clone().into()),
         "paths": each(&|source| source.path.clone().into()),
         "ids": each(&|source| source.id.clone().into()),
         "branches": each(&|source| source.branch.into()),
