@@ -4,7 +4,7 @@
 //! - `file`: the text, or its lines (an object is written as JSON, a string stands as it is), or `{base64}`
 //! - `format`: what the caller says that it is; `view`: `model` by default; `transcript`: which of several
 //! - `expect`: any of `format`, `confidence`, `roles`, `messages` (as JSON values), `texts` (exact JSON texts), `lines` (of each
-//!   message), `paths`, `starts` (in bytes), `ids`, `branches`, `sidechains`, `warnings` (`[code, line]`), `kinds`, `outcomes`, `stats`, `error` (a code)
+//!   message), `also_lines`, `paths`, `starts` (in bytes), `ids`, `branches`, `sidechains`, `warnings` (`[code, line]`), `kinds`, `outcomes`, `stats`, `error` (a code)
 //!
 //! `source` names the public report that the facts are from.
 
@@ -109,6 +109,7 @@ fn described(import: &Import) -> Value {
         "messages": values,
         "texts": import.messages.iter().map(|message| message.text()).collect::<Value>(),
         "lines": each(&|source| source.line.into()),
+        "also_lines": each(&|source| source.also_lines.clone().into()),
         "paths": each(&|source| source.path.clone().into()),
         "starts": each(&|source| source.start.into()),
         "ids": each(&|source| source.id.clone().into()),
