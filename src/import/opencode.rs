@@ -176,8 +176,7 @@ impl Entry {
                 None
             }
             _ => {
-                let place = self.message.source.path.clone().unwrap_or_default();
-                out.warn_path("unknown_type", place, format!("a part of the unknown type {kind}: passed on"));
+                out.warn_unknown(&self.message.source, &kind);
                 Some(part.raw().to_owned())
             }
         }

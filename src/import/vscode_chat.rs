@@ -6,7 +6,7 @@ use crate::document::{Document, Slice};
 use super::format::{Format, ReadLines, Scope, Sniff, certain, likely};
 use super::line::Line;
 use super::output::{Message, Outcome, Output, Source};
-use super::parts::{as_string, chat_answer, chat_call, chat_result};
+use super::parts::{as_string, chat_answer, chat_call, chat_call_of, chat_result};
 use super::write::{Object, list, message, quoted};
 
 /// The format.
@@ -173,8 +173,7 @@ fn read_round(round: Slice<'_>, results: Option<Slice<'_>>, source: &Source, fou
     let said = round.get("response").filter(|said| said.is_string()).map_or("\"\"", Slice::raw);
     let mut written = Vec::new();
     for call in &calls {
-        let id = call.text("id").unwrap_or_default();
-        written.push(chat_call(&id, &call.text("name").unwrap_or_default(), call.get("arguments")));
+        written.push(chat_call_of(*call, ["id", "name", "arguments"]));
     }
     let thinking = round.get("thinking");
     if written.is_empty() && said == "\"\"" && thinking.is_none() {
@@ -292,10 +291,7 @@ fn read_shown(request: Slice<'_>, source: &Source, found: &mut Vec<Message>, out
     shown.flush(source, found);
     if is_shortened {
         let what = "the file keeps no output of some calls: their result is the line that the user was shown";
-        match source.line {
-            Some(line) => out.warn_line("shortened_result", line, what),
-            None => out.warn_path("shortened_result", source.path.clone().unwrap_or_default(), what),
-        }
+        out.warn_at("shortened_result", source, what);
     }
 }
 
