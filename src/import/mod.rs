@@ -11,6 +11,7 @@ mod gemini;
 mod harn;
 mod langchain;
 mod line;
+mod look;
 mod openai_chat;
 mod openai_responses;
 mod output;
