@@ -339,7 +339,10 @@ impl Reader {
             }
             None if previous.is_some() => (self.threads.len(), 0, 0),
             None => {
-                let (thread, known) = self.alike(&keys);
+                let is_prompt =
+                    |found: &&Found<'_>| matches!(found.value.text("role").as_deref(), Some("system" | "developer"));
+                let prompts = request.iter().take_while(is_prompt).count();
+                let (thread, known) = self.alike(&keys, prompts);
                 (thread, known, known)
             }
         };
@@ -377,13 +380,14 @@ impl Reader {
         })
     }
 
-    /// The conversation that begins most like this one, and how much they share; else a new one.
-    fn alike(&self, keys: &[u64]) -> (usize, usize) {
+    /// The conversation that begins most like this one, and how much they share; else a new one. The prompts that a
+    /// program gives in all its conversations say nothing.
+    fn alike(&self, keys: &[u64], prompts: usize) -> (usize, usize) {
         let mut best = (self.threads.len(), 0);
         for (index, thread) in self.threads.iter().enumerate().filter(|(index, _)| Some(*index) != self.loose) {
             let known = thread.live.iter().filter_map(|index| self.entries.get(*index)).map(|entry| entry.essence);
             let shared = known.zip(keys).take_while(|(known, key)| known == *key).count();
-            if shared > best.1 {
+            if shared > best.1.max(prompts) {
                 best = (index, shared);
             }
         }
@@ -440,27 +444,34 @@ const PASSING: [&str; 12] = [
 
 fn essence_of(found: &Found<'_>) -> u64 {
     match &found.json {
-        None => essence(found.value),
-        Some(json) => Index::of(json).map_or(0, |index| essence(index.root(json))),
+        None => essence(found.value, 0),
+        Some(json) => Index::of(json).map_or(0, |index| essence(index.root(json), 0)),
     }
 }
 
-/// A sum over what a message says, whatever its ids and the order of its fields.
-fn essence(value: Slice<'_>) -> u64 {
+/// A number for what a message says, whatever its ids and the order of its fields. `depth` counts objects: what stands
+/// deeper than a message's blocks is data, of which everything counts.
+fn essence(value: Slice<'_>, depth: usize) -> u64 {
+    let is_data = depth > 1;
     if value.is_object() {
-        let lasting = value.fields().into_iter().filter(|(name, _)| !PASSING.contains(&&**name));
-        return lasting.fold(0, |sum: u64, (_, value)| sum.wrapping_add(essence(value)));
+        let fields = value.fields().into_iter().filter(|(name, _)| is_data || !PASSING.contains(&&**name));
+        return fields.fold(0, |sum: u64, (name, value)| {
+            let said = essence(value, depth + 1);
+            sum.wrapping_add(if is_data { hash(&name).wrapping_mul(said | 1) } else { said })
+        });
     }
     if value.is_array() {
-        return value.list().into_iter().fold(0, |sum: u64, item| sum.wrapping_add(essence(item)));
+        let items = value.list().into_iter();
+        return items.fold(0, |sum: u64, item| sum.wrapping_mul(31).wrapping_add(essence(item, depth)));
     }
     match value.raw() {
-        "null" | "true" | "false" => 0,
-        raw => {
-            let text = value.str();
-            let bytes = text.as_deref().unwrap_or(raw).bytes();
-            // FNV-1a.
-            bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
-        }
+        "null" => 0,
+        "true" | "false" if !is_data => 0,
+        raw => hash(value.str().as_deref().unwrap_or(raw)),
     }
+}
+
+/// FNV-1a.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
