@@ -25,6 +25,7 @@ mod inspect;
 mod kiro;
 mod langchain;
 mod line;
+mod look;
 mod openai_chat;
 mod openai_responses;
 mod opencode;

@@ -97,7 +97,9 @@ fn base64(text: &str) -> Vec<u8> {
 fn described(import: &Import) -> Value {
     let each =
         |read: &dyn Fn(&transcript_projection::Source) -> Value| import.source.iter().map(read).collect::<Value>();
-    let values = import.messages.iter().map(|message| parse(message.text()).expect("JSON").value);
+    // A number that no float holds is JSON as well, but no value of `serde_json`'s.
+    let value = |text: &str| parse(text).map_or(Value::Null, |parsed| parsed.value);
+    let values = import.messages.iter().map(|message| value(message.text()));
     let values: Vec<Value> = values.collect();
     let kinds: Map<String, Value> =
         import.stats.kinds.iter().map(|(kind, count)| (kind.clone(), (*count).into())).collect();
