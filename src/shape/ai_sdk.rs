@@ -41,6 +41,7 @@ pub fn read_part<N: Node>(
     facts: &mut MessageFacts,
 ) -> Result<(), ProjectionError> {
     let id = |key| id_field(part, key, at);
+    facts.shape = Shape::AiSdk;
     match kind {
         "tool-call" => {
             // The fourth version said `args`.
@@ -110,6 +111,9 @@ pub fn read_ui<N: Node>(
         step += usize::from(is_start);
         facts.calls.iter_mut().skip(calls).for_each(|call| call.step = step);
     }
+    let mut ends = facts.calls.iter().filter(|call| call.step == step).map(|call| call.place);
+    let is_answer = |place| facts.results.iter().any(|result| result.place == place && result.stub != Stub::None);
+    facts.ends_in_results = ends.any(is_answer);
     // The fourth version writes its calls a second time, beside the parts.
     if !facts.calls.is_empty()
         && let Some(list) = list_field(message, Key::ToolInvocations, index)?
