@@ -188,6 +188,8 @@ pub struct Opaque {
     pub place: Place,
     /// The part of the block; the block itself when empty.
     pub field: &'static [Key],
+    /// The step of its message that it only led to calls in, where a message holds several steps.
+    pub step: Option<usize>,
 }
 
 /// What is known of one message.

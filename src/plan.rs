@@ -208,7 +208,9 @@ impl Plan {
             resolved.hidden_calls.push(hidden_call(&exchange, call, exchanges, reason));
         }
         for (fate, facts) in resolved.fates.iter_mut().zip(facts) {
-            if matches!(fate, Fate::Changed(change) if change.hidden.leaves_nothing(facts)) {
+            let Fate::Changed(change) = fate else { continue };
+            change.hidden.add_idle_reasoning(facts);
+            if change.hidden.leaves_nothing(facts) {
                 *fate = Fate::Dropped;
             }
         }
@@ -295,6 +297,18 @@ impl Trim {
         self.places.push(dependant.place);
         self.dependants += 1;
         self.note_id(call);
+    }
+
+    /// Reasoning of a step that shows nothing else goes with the last of the step's calls: alone it is no message.
+    fn add_idle_reasoning(&mut self, facts: &MessageFacts) {
+        for opaque in &facts.opaque {
+            let Some(step) = opaque.step else { continue };
+            let first = facts.calls.partition_point(|call| call.step < step);
+            let of_step = facts.calls.iter().enumerate().skip(first).take_while(|(_, call)| call.step == step);
+            if of_step.map(|(position, _)| position).all(|position| self.calls.contains(&position)) {
+                self.places.push(opaque.place);
+            }
+        }
     }
 
     fn note_id(&mut self, call: &Call) {
