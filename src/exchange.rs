@@ -239,11 +239,13 @@ impl<'a> Exchanges<'a> {
     /// message with them (ANT-ROLE-2), and begins no turn.
     pub fn newest_turn(&self) -> usize {
         let mut start = 0;
-        let mut is_question = false;
+        let mut behind_results = false;
         for (index, facts) in self.messages.iter().enumerate() {
-            let goes_on = index > 0 && self.messages.get(index - 1).is_some_and(|before| before.role == Role::User);
-            is_question = facts.is_ordinary_user() && (is_question || !goes_on);
-            if is_question {
+            behind_results = match facts.role {
+                Role::User | Role::Tool => behind_results || !facts.results.is_empty(),
+                _ => facts.ends_in_results,
+            };
+            if facts.role == Role::User && !behind_results {
                 start = index + 1;
             }
         }

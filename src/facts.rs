@@ -25,12 +25,14 @@ pub enum Role {
 /// The form that a message is written in, as far as it matters for what is put beside or into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// `role` and `content`: OpenAI Chat, Anthropic, Harn, AI SDK model messages, plain Responses messages.
+    /// `role` and `content`: OpenAI Chat, Anthropic, Harn, plain messages of Responses and the AI SDK.
     Chat,
     /// OpenAI Responses items.
     Responses,
     /// Gemini contents: `role` and `parts`.
     Gemini,
+    /// AI SDK model messages with calls or results.
+    AiSdk,
     /// AI SDK UI messages: `role` and typed `parts`.
     AiSdkUi,
     /// Bedrock Converse: `content` of blocks that are named by their one field.
@@ -187,6 +189,8 @@ pub struct Opaque {
     pub place: Place,
     /// The part of the block; the block itself when empty.
     pub field: &'static [Key],
+    /// The step of its message that it only led to calls in, where a message holds several steps.
+    pub step: Option<usize>,
 }
 
 /// What is known of one message.
@@ -210,6 +214,8 @@ pub struct MessageFacts {
     pub opaque: Vec<Opaque>,
     /// Whether it is nothing but reasoning that belongs to the assistant's messages after it.
     pub leads: bool,
+    /// Whether results end it that providers get as the user's (AI SDK UI messages).
+    pub ends_in_results: bool,
     /// Whether it shows more than calls, results and reasoning: text that is not blank, an image, an unknown block.
     pub speaks: bool,
 }
@@ -227,6 +233,7 @@ impl MessageFacts {
             signed: false,
             opaque: Vec::new(),
             leads: false,
+            ends_in_results: false,
             speaks: false,
         }
     }

@@ -250,6 +250,20 @@ impl Trim {
         self.note_id(call);
     }
 
+    /// Reasoning of a step that shows nothing else goes with the last of the step's calls: alone it is no message.
+    fn add_idle_reasoning(&mut self, facts: &MessageFacts) {
+        for opaque in &facts.opaque {
+            let Some(step) = opaque.step else { continue };
+            let first = facts.calls.partition_point(|call| call.step < step);
+            let of_step = facts.calls.iter().enumerate().skip(first).take_while(|(_, call)| call.step == step);
+            let goes = of_step.map(|(position, _)| position).all(|position| self.calls.contains(&position));
+            // What is settled was asked before.
+            if goes && !self.places.contains(&opaque.place) {
+                self.places.push(opaque.place);
+            }
+        }
+    }
+
     fn note_id(&mut self, call: &Call) {
         let new = call.id.iter().find(|id| !self.call_ids.contains(id));
         self.call_ids.extend(new.cloned());
@@ -466,9 +480,11 @@ impl ResolvedPlan {
 
     fn drop_what_is_empty(&mut self, facts: &[MessageFacts]) {
         for index in self.touched() {
-            let facts = facts.get(index);
-            let is_empty = |change: &Change| facts.is_some_and(|facts| change.hidden.leaves_nothing(facts));
-            if matches!(self.fates.get(index), Some(Fate::Changed(change)) if is_empty(change)) {
+            let Some((facts, Fate::Changed(change))) = facts.get(index).zip(self.fates.get_mut(index)) else {
+                continue;
+            };
+            change.hidden.add_idle_reasoning(facts);
+            if change.hidden.leaves_nothing(facts) {
                 self.drop(index);
             }
         }

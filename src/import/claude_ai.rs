@@ -86,7 +86,7 @@ fn read_message(value: Slice<'_>, source: &Source, scope: Scope, out: &mut Outpu
         }
         put("user", &mut results, out);
         match &*kind {
-            "text" if block.get("text").is_none_or(|text| text.is("")) => out.count("empty")
+            "text" if block.get("text").is_none_or(|text| text.is("")) => out.count("empty"),
             "text" => blocks.push(only(block, &["type", "text"])),
             "thinking" | "redacted_thinking" => blocks.push(only(block, &["type", "thinking", "signature", "data"])),
             "tool_use" => {

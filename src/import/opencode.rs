@@ -101,7 +101,7 @@ impl Entry {
     fn read(value: Slice<'_>, source: Source, scope: Scope, out: &mut Output) -> Option<Entry> {
         let Some(info) = value.get("info") else {
             out.count("unknown");
-            out.warn_at("unknown_type", &source, "a message without info: left out");
+            out.warn_of("unknown_type", &source, "a message without info: left out");
             return None;
         };
         let text = |name: &str| info.text(name).map(|text| text.into_owned());

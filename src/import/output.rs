@@ -167,15 +167,9 @@ impl Output {
         self.messages.extend(run);
     }
 
-    /// Warns of something in a message, wherever it stands.
-    pub fn warn_at(&mut self, code: &'static str, source: &Source, message: &str) {
-        let Source { line, path, .. } = source.clone();
-        self.warnings.push(Warning { code, line, path, message: message.to_owned() });
-    }
-
     /// Warns of a part of a message, which is passed on.
     pub fn warn_unknown(&mut self, source: &Source, kind: &str) {
-        self.warn_at("unknown_type", source, &["a part of the unknown type ", kind, ": passed on"].concat());
+        self.warn_of("unknown_type", source, ["a part of the unknown type ", kind, ": passed on"].concat());
     }
 
     /// The place of a value of the document that is being read.

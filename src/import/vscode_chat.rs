@@ -150,7 +150,7 @@ fn read_request(request: Slice<'_>, source: &Source, found: &mut Vec<Message>, o
         found.push(Message::new(message("user", prompt.raw()), source.clone()));
     } else {
         out.count("no_prompt");
-        out.warn_at("unknown_type", &source, "a request whose message is no text");
+        out.warn_of("unknown_type", &source, "a request whose message is no text");
     }
     let metadata = request.at(&["result", "metadata"]);
     let rounds = metadata.and_then(|metadata| metadata.get("toolCallRounds")).map(Slice::list).unwrap_or_default();
@@ -294,7 +294,7 @@ fn read_shown(request: Slice<'_>, source: &Source, found: &mut Vec<Message>, out
     shown.flush(source, found);
     if is_shortened {
         let what = "the file keeps no output of some calls: their result is the line that the user was shown";
-        out.warn_at("shortened_result", source, what);
+        out.warn_of("shortened_result", source, what);
     }
 }
 

@@ -41,6 +41,7 @@ pub fn read_part<N: Node>(
     facts: &mut MessageFacts,
 ) -> Result<(), ProjectionError> {
     let id = |key| id_field(part, key, at);
+    facts.shape = Shape::AiSdk;
     match kind {
         "tool-call" => {
             // The fourth version said `args`.
@@ -102,14 +103,27 @@ pub fn read_ui<N: Node>(
     let role = super::role(role_name);
     let mut facts = MessageFacts { shape: Shape::AiSdkUi, text: PARTS, ..MessageFacts::new(role) };
     let mut step = 0;
+    let mut speaking = Vec::new();
     for (position, part) in parts.items().enumerate() {
         let Some(part) = part else { continue };
         let at = || format!("messages[{index}].parts[{position}]");
-        let calls = facts.calls.len();
+        let (calls, opaque) = (facts.calls.len(), facts.opaque.len());
+        let spoke = std::mem::take(&mut facts.speaks);
         let is_start = read_ui_part(&part, Place::Item(Key::Parts, position), &at, &mut facts)?;
         step += usize::from(is_start);
         facts.calls.iter_mut().skip(calls).for_each(|call| call.step = step);
+        facts.opaque.iter_mut().skip(opaque).for_each(|opaque| opaque.step = Some(step));
+        speaking.extend(facts.speaks.then_some(step));
+        facts.speaks |= spoke;
     }
+    for opaque in &mut facts.opaque {
+        let calls = |step: &usize| facts.calls.binary_search_by_key(step, |call| call.step).is_ok();
+        let only_calls = |step: &usize| speaking.binary_search(step).is_err() && calls(step);
+        opaque.step = opaque.step.filter(only_calls).filter(|_| opaque.field.is_empty());
+    }
+    let mut ends = facts.calls.iter().filter(|call| call.step == step).map(|call| call.place);
+    let is_answer = |place| facts.results.iter().any(|result| result.place == place && result.stub != Stub::None);
+    facts.ends_in_results = ends.any(is_answer);
     // The fourth version writes its calls a second time, beside the parts.
     if !facts.calls.is_empty()
         && let Some(list) = list_field(message, Key::ToolInvocations, index)?
@@ -212,7 +226,7 @@ impl UiTool {
 
 /// Adds a part of reasoning, signed or not.
 pub fn note_reasoning<N: Node>(part: &N, place: Place, facts: &mut MessageFacts) {
-    facts.opaque.push(Opaque { place, field: &[] });
+    facts.opaque.push(Opaque { place, field: &[], step: None });
     facts.signed |= METADATA.iter().any(|(key, _)| part.field(*key).is_some_and(|metadata| is_signed(&metadata)));
 }
 
@@ -224,7 +238,7 @@ pub fn note_metadata<N: Node>(part: &N, place: Place, facts: &mut MessageFacts) 
         let signed = is_signed(&metadata);
         facts.signed |= signed;
         if signed || of_providers(&metadata, &|provider| has_text(provider, Key::ItemId)) {
-            facts.opaque.push(Opaque { place, field });
+            facts.opaque.push(Opaque { place, field, step: None });
         }
     }
 }

@@ -48,7 +48,7 @@ pub fn read_block<N: Node>(
     for (key, field) in SIGNATURES {
         if has_text(block, key) {
             facts.signed = true;
-            facts.opaque.push(Opaque { place, field });
+            facts.opaque.push(Opaque { place, field, step: None });
         }
     }
     Ok(())

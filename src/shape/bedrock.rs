@@ -38,7 +38,7 @@ pub fn read_block<N: Node>(
         let text = reasoning.field(Key::ReasoningText);
         facts.signed |=
             text.is_some_and(|text| has_text(&text, Key::Signature)) || reasoning.field(Key::RedactedContent).is_some();
-        facts.opaque.push(Opaque { place, field: &[] });
+        facts.opaque.push(Opaque { place, field: &[], step: None });
     } else {
         facts.speaks |= block.entries().iter().any(|(name, _)| &**name != "cachePoint");
     }

@@ -46,11 +46,11 @@ fn read_part<N: Node>(
             facts.signed = true;
             // A part without text is there for its signature, and alone would be refused.
             let is_carrier = text.is_some() && !is_visible_text;
-            facts.opaque.push(Opaque { place, field: if is_carrier { &[] } else { field } });
+            facts.opaque.push(Opaque { place, field: if is_carrier { &[] } else { field }, step: None });
         }
     }
     if is_thought {
-        facts.opaque.push(Opaque { place, field: &[] });
+        facts.opaque.push(Opaque { place, field: &[], step: None });
         return Ok(());
     }
     for (key, arguments) in [

@@ -15,6 +15,6 @@ pub fn note_signature<N: Node>(message: &N, facts: &mut MessageFacts) {
     if has_text(message, Key::ThinkingSignature) {
         facts.signed = true;
         let fields: [&[Key]; 2] = [&[Key::ThinkingSignature], &[Key::Thinking]];
-        facts.opaque.extend(fields.map(|field| Opaque { place: Place::Message, field }));
+        facts.opaque.extend(fields.map(|field| Opaque { place: Place::Message, field, step: None }));
     }
 }

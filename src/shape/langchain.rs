@@ -102,7 +102,7 @@ pub fn read<N: Node>(message: &N, kind: &str, index: usize) -> Result<Option<Mes
         blocks.into_iter().for_each(|call| add_call(call, &mut facts));
         if message.follow(form.gemini).is_some_and(|signatures| !signatures.entries().is_empty()) {
             facts.signed = true;
-            facts.opaque.push(Opaque { place: Place::Nested(form.gemini, None), field: &[] });
+            facts.opaque.push(Opaque { place: Place::Nested(form.gemini, None), field: &[], step: None });
         }
     }
     Ok(Some(facts))

@@ -61,7 +61,7 @@ pub fn note_signatures<N: Node>(message: &N, facts: &mut MessageFacts) {
         let is_signed = |detail: N| has_text(&detail, Key::Signature) || has_text(&detail, Key::Data);
         if details.items().flatten().any(is_signed) {
             facts.signed = true;
-            facts.opaque.push(Opaque { place: Place::Message, field });
+            facts.opaque.push(Opaque { place: Place::Message, field, step: None });
         }
     }
 }
@@ -72,7 +72,7 @@ pub fn note_call_signature<N: Node>(carrier: &N, place: Place, signed: &mut bool
     let google = carrier.field(Key::ExtraContent).and_then(|extra| extra.field(Key::Google));
     if google.is_some_and(|google| has_text(&google, Key::ThoughtSignature)) {
         *signed = true;
-        opaque.push(Opaque { place, field });
+        opaque.push(Opaque { place, field, step: None });
     }
 }
 

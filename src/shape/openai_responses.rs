@@ -125,7 +125,7 @@ pub fn is_content<N: Node>(content: &N) -> bool {
 /// An item that has an id needs the reasoning that it was produced with, unless the id goes as well.
 pub fn note_id<N: Node>(item: &N, facts: &mut MessageFacts) {
     if facts.role == Role::Assistant && !facts.leads && item.field(Key::Id).is_some() {
-        facts.opaque.push(Opaque { place: Place::Message, field: &[Key::Id] });
+        facts.opaque.push(Opaque { place: Place::Message, field: &[Key::Id], step: None });
     }
 }
 

@@ -20,8 +20,8 @@ pub fn summary_message(shape: Shape, role: SummaryRole, text: &str, policy: &str
     let is_user = role == SummaryRole::User;
     let role_name = match shape {
         Shape::Gemini | Shape::Bedrock => "user",
-        // UI messages know no developer.
-        Shape::AiSdkUi if !is_user => "system",
+        // The AI SDK knows no developer.
+        Shape::AiSdk | Shape::AiSdkUi if !is_user => "system",
         _ => role.as_str(),
     };
     let of_langchain = if is_user { "human" } else { "system" };

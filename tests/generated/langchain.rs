@@ -46,7 +46,10 @@ pub fn of_openai(writer: &mut Writer, story: &Story) {
     }
 }
 
-fn tell(writer: &mut Writer, story: &Story, answer: &dyn Fn(&mut Writer, Reasoning, &str, Vec<Value>) -> Value) {
+/// Writes a message of the model: its reasoning, its text and its calls.
+type Answer = dyn Fn(&mut Writer, Reasoning, &str, Vec<Value>) -> Value;
+
+fn tell(writer: &mut Writer, story: &Story, answer: &Answer) {
     if story.system {
         writer.push(json!({"type": "system", "content": "Be brief."}));
     }
@@ -157,6 +160,9 @@ pub fn to_openai(messages: &[Value]) -> Sent {
             sent["tool_calls"] = calls.into();
         } else if raw.is_array() {
             sent["tool_calls"] = raw.clone();
+        }
+        if message["name"].is_string() {
+            sent["name"] = message["name"].clone();
         }
         if kind == "tool" {
             sent["tool_call_id"] = message["tool_call_id"].clone();

@@ -141,6 +141,8 @@ fn count(format: &str, bytes: &[u8]) -> Option<usize> {
     Some(match format {
         "claude_code" => {
             let mut answers = std::collections::HashSet::new();
+            // What the last message is: results of this thread and nothing else, or something else.
+            let mut last = None;
             lines()
                 .filter(|line| {
                     let message = &line["message"];
@@ -150,7 +152,18 @@ fn count(format: &str, bytes: &[u8]) -> Option<usize> {
                         Some(id) if line["type"] == "assistant" => answers.insert(id.to_owned()),
                         _ => true,
                     };
-                    is_prompt || is_message && is_new
+                    if !(is_prompt || is_message && is_new) {
+                        return false;
+                    }
+                    let blocks = message["content"].as_array().cloned().unwrap_or_default();
+                    let results = blocks.iter().filter(|block| block["type"] == "tool_result").count();
+                    let thread = line["isSidechain"] == true;
+                    // Results in a row are one message.
+                    let goes_on = results > 0 && last == Some(thread);
+                    if !goes_on {
+                        last = (results > 0 && results == blocks.len()).then_some(thread);
+                    }
+                    !goes_on
                 })
                 .count()
         }
