@@ -62,6 +62,8 @@ fn read_step(step: Slice<'_>, said: Option<Slice<'_>>, role: &str, path: String,
         let answer = chat_answer(said, &written);
         let answer = if let Some(it) = thoughts { answer.raw("reasoning_content", it.raw()) } else { answer };
         out.messages.push(Message::new(answer.build(), source));
+    } else {
+        out.count("empty");
     }
     for (index, result) in results.into_iter().enumerate() {
         let path = format!("{path}.observation.results[{index}]");

@@ -70,6 +70,9 @@ fn read_message(value: Slice<'_>, source: &Source, scope: Scope, out: &mut Outpu
         let text = value.get("text").filter(|text| !text.is(""));
         blocks.extend(text.map(text_of));
     }
+    if content.is_empty() && blocks.is_empty() {
+        out.count("empty");
+    }
     for block in content {
         let kind = block.text("type").unwrap_or_default();
         if kind == "tool_result" {
@@ -83,7 +86,7 @@ fn read_message(value: Slice<'_>, source: &Source, scope: Scope, out: &mut Outpu
         }
         put("user", &mut results, out);
         match &*kind {
-            "text" if block.get("text").is_none_or(|text| text.is("")) => {}
+            "text" if block.get("text").is_none_or(|text| text.is("")) => out.count("empty"),
             "text" => blocks.push(only(block, &["type", "text"])),
             "thinking" | "redacted_thinking" => blocks.push(only(block, &["type", "thinking", "signature", "data"])),
             "tool_use" => {

@@ -132,10 +132,11 @@ impl Under {
     }
 
     fn finish(self, role: &str, scope: Scope, out: &mut Output) {
-        if !self.blocks.is_empty() {
-            let json = message(role, &list(&self.blocks));
-            out.put(Message { json, source: self.source, outcomes: self.outcomes }, scope);
+        if self.blocks.is_empty() {
+            return out.count("empty");
         }
+        let json = message(role, &list(&self.blocks));
+        out.put(Message { json, source: self.source, outcomes: self.outcomes }, scope);
     }
 
     fn block(&mut self, block: Slice<'_>, out: &mut Output) {

@@ -148,6 +148,9 @@ fn read_request(request: Slice<'_>, source: &Source, found: &mut Vec<Message>, o
     let prompt = request.get("message").map(|message| message.get("text").unwrap_or(message));
     if let Some(prompt) = prompt.filter(|prompt| prompt.is_string()) {
         found.push(Message::new(message("user", prompt.raw()), source.clone()));
+    } else {
+        out.count("no_prompt");
+        out.warn_at("unknown_type", &source, "a request whose message is no text");
     }
     let metadata = request.at(&["result", "metadata"]);
     let rounds = metadata.and_then(|metadata| metadata.get("toolCallRounds")).map(Slice::list).unwrap_or_default();
