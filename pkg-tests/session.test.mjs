@@ -100,6 +100,21 @@ test('turns: decisions stay, events are appended, views of earlier turns stay as
   assert.equal(agent.projectTurn({ reason: 'because' }).policy, 'clean_tool_repair');
 });
 
+test('a view that is read late is the view of its turn', (t) => {
+  const agent = session(t, { transcript_projection: 'clean_tool_repair' });
+  const views = BROKEN.map((message) => {
+    agent.append(message);
+    return agent.projectTurn();
+  });
+  const counts = [1, 2, 3, 4, 3, 4];
+  assert.deepEqual(views.map((view) => view.messages.length), counts);
+  for (const view of views) {
+    assert.equal(transcriptProject(view.messages).prefix_hash, view.prefix_hash);
+    assert.equal(view.messages, view.messages);
+    assert.deepEqual(view.kept_indices.length, view.kept_count);
+  }
+});
+
 test('listeners get the view, the event and its ACP form; one that throws stops nothing', (t) => {
   const agent = session(t, { transcript: BROKEN, transcript_projection: 'clean_tool_repair' });
   const heard = [];

@@ -1075,7 +1075,7 @@ export interface TurnReport {
   readonly cache: CacheReport;
 }
 
-/** The view of a turn. Its lists of indices are made when they are first read. */
+/** The view of a turn. Its lists, `messages` among them, are made when they are first read: they are as long as the session. */
 export type SessionView<M extends object = Message, N extends object = M> = ProjectionView<M | CompactionSummary, N> &
   TurnReport & { readonly event: SessionProjectionEvent };
 

@@ -158,7 +158,8 @@ export class AgentSession {
   #take(told) {
     const record = told.event;
     const { messages } = this.#transcript;
-    this.#shown.length = told.from;
+    // Views that were not read yet hold on to the old list: it only ever grows.
+    if (told.from < this.#shown.length) this.#shown = this.#shown.slice(0, told.from);
     for (const item of told.tail) this.#shown.push(typeof item === 'number' ? messages[item] : item);
     if (told.is_fresh) this.#log = new Log();
     this.#log.add(told.news);
@@ -169,7 +170,7 @@ export class AgentSession {
     this.#transcript.events.push(event);
     const view = isCustom
       ? customView(told.custom, event)
-      : viewOf(event, this.#shown.slice(), lists, told.lone_surrogates);
+      : viewOf(event, this.#shown, lists, told.lone_surrogates);
     return { view, event };
   }
 
@@ -541,12 +542,17 @@ function liveEvent(record, lists) {
   return { ...record, metadata };
 }
 
-function viewOf(event, messages, lists, lone_surrogate_indices) {
+/** A view of the messages that are shown now; its lists are made when they are first asked for. */
+function viewOf(event, shown, lists, lone_surrogate_indices) {
   const { metadata } = event;
+  const count = shown.length;
+  let messages;
   return {
     policy: metadata.policy,
     reason: metadata.reason,
-    messages,
+    get messages() {
+      return (messages ??= shown.slice(0, count));
+    },
     get kept_indices() {
       return lists.kept_indices;
     },
