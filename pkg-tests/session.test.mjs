@@ -10,6 +10,7 @@ const {
   acpUpdate,
   providerMessages,
   recoverRedacted,
+  replayProjection,
   transcriptEventsByKind,
   transcriptProject,
 } = await import(entry);
@@ -98,6 +99,19 @@ test('turns: decisions stay, events are appended, views of earlier turns stay as
   assert.equal(raw.policy, 'raw');
   assert.deepEqual(raw.dropped_indices, [1, 2]);
   assert.equal(agent.projectTurn({ reason: 'because' }).policy, 'clean_tool_repair');
+});
+
+test('the event of a turn is replayed alone where no earlier turn shows, and refused where one does', (t) => {
+  const agent = session(t, { transcript: BROKEN, transcript_projection: 'clean_tool_repair' });
+  agent.projectTurn();
+  assert.equal(replayProjection(agent.transcript, agent.events[0]).matches, true);
+  const [saved] = agent.toJSON().transcript.events;
+  assert.equal(saved.metadata.kept_indices, undefined);
+  assert.equal(replayProjection(agent.transcript, saved).matches, true);
+  agent.projectTurn('raw');
+  failure(() => replayProjection(agent.transcript, agent.events[1]), 'replay_needs_session', 'event');
+  assert.equal(replayProjection([user('else')], agent.events[1]).source_matches, false);
+  assert.equal(agent.replay(agent.events[1].id).matches, true);
 });
 
 test('a view that is read late is the view of its turn', (t) => {

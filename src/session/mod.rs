@@ -292,7 +292,7 @@ impl<N: Node> Session<N> {
             Some(projector) => {
                 let callbacks = Callbacks { is_error: None, projector: Some(projector) };
                 let facts = Cow::Borrowed(self.facts.as_slice());
-                Some(project_facts(&self.transcript, facts, options, callbacks)?)
+                Some(project_facts(&self.transcript, facts, &self.pairs, options, callbacks)?)
             }
             None => None,
         };

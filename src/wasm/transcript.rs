@@ -8,6 +8,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::canonical::Writer;
 use crate::error::{ErrorCode, ProjectionError};
+use crate::exchange::Pairs;
 use crate::facts::MessageFacts;
 use crate::json::parse;
 use crate::node::{Node, to_value};
@@ -31,6 +32,7 @@ pub struct TranscriptHandle {
     /// The same messages as their JSON text has them, with every digit of their numbers.
     exact: Option<Exact>,
     facts: Vec<MessageFacts>,
+    pairs: Pairs,
 }
 
 struct Exact {
@@ -45,7 +47,9 @@ impl TranscriptHandle {
     pub fn from_object(input: JsValue) -> Result<TranscriptHandle, JsValue> {
         let live = transcript_of(input)?;
         let facts = live.facts().map_err(js_error)?;
-        Ok(TranscriptHandle { live, exact: None, facts })
+        let mut pairs = Pairs::default();
+        pairs.extend(&facts);
+        Ok(TranscriptHandle { live, exact: None, facts, pairs })
     }
 
     /// Reads a transcript from JSON text or its UTF-8 bytes. Hashes see numbers as the text has them.
@@ -82,6 +86,7 @@ impl TranscriptHandle {
         }
         self.live.messages.extend(added);
         self.facts.extend(facts);
+        self.pairs.extend(&self.facts);
         Ok(())
     }
 
@@ -91,7 +96,7 @@ impl TranscriptHandle {
         let functions = CallerFunctions::of(&options)?;
         let Some(exact) = &self.exact else {
             let view = functions.run(&self.live.messages, |callbacks| {
-                project_facts(&self.live, Cow::Borrowed(&self.facts), &parsed, callbacks)
+                project_facts(&self.live, Cow::Borrowed(&self.facts), &self.pairs, &parsed, callbacks)
             })?;
             return view_to_js(&view);
         };
@@ -104,7 +109,7 @@ impl TranscriptHandle {
         let mut view = functions.run_with(
             |count| list(self.live.messages.iter().take(count).map(|message| Ok(own(message)))),
             |object| self.exact_of(exact, object, &next),
-            |callbacks| project_facts(&transcript, Cow::Borrowed(&self.facts), &parsed, callbacks),
+            |callbacks| project_facts(&transcript, Cow::Borrowed(&self.facts), &self.pairs, &parsed, callbacks),
         )?;
         if exact.lone_surrogates {
             view.report.lone_surrogate_indices = self.lone_surrogates(&view);
