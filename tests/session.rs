@@ -304,6 +304,63 @@ fn every_turn_can_be_done_once_more_from_its_event() {
     }
 }
 
+/// Compactions between turns: what is settled of the messages that stay moves along, and all of it can be done once more.
+#[test]
+fn compactions_leave_what_is_settled() {
+    let sets = option_sets();
+    let steps = || prop::collection::vec(1..6_usize, 1..5);
+    let compactions = prop::collection::vec(prop::option::weighted(0.4, 1..9_usize), 1..5);
+    let strategy = (sessions(), prop::collection::vec(0..sets.len(), 1..3), steps(), compactions);
+    let property =
+        |(session, at, steps, compactions): (session::Session, Vec<usize>, Vec<usize>, Vec<Option<usize>>)| {
+            let (mut told, mut redone) = (Told::new(), Told::new());
+            let mut next = 0;
+            for turns in 0.. {
+                let to = (next + steps[turns % steps.len()]).min(session.messages.len());
+                told.append(&session.messages[next..to]);
+                redone.append(&session.messages[next..to]);
+                next = to;
+                let turn = told.turn(&options(&sets[at[turns % at.len()]]), &TurnOptions::default());
+                let again = redone.session.resume(&&turn.event, Callbacks::default()).expect("a turn");
+                let view = told.last().clone();
+                prop_assert_eq!(&view_value(&redone.session.view(&again)), &view);
+                prop_assert_eq!(&view["messages"], &json!(told.shown));
+                prop_assert_eq!(&view["prefix_hash"], &raw_hash(&view["messages"]));
+                let list: Vec<&Value> = told.session.messages().to_vec();
+                prop_assert_eq!(&view["event"]["metadata"]["source_hash"], &raw_hash(&json!(list)));
+                if next == session.messages.len() {
+                    break;
+                }
+                let Some(keep_last) = compactions[turns % compactions.len()] else { continue };
+                let planned = told.session.plan_compaction(&Triggers::keeping(keep_last), true, None);
+                let Some(compaction) = planned else { continue };
+                let (start, end) = (compaction.replaced.start, compaction.replaced.end);
+                let summary: &'static Value = Box::leak(Box::new(compaction.summary));
+                let left = |view: &Value, field: &str| -> BTreeSet<u64> {
+                    let indices = view[field].as_array().unwrap().iter().filter_map(Value::as_u64);
+                    let left = indices.filter(|index| *index < start as u64 || *index >= end as u64);
+                    left.map(|index| if index < start as u64 { index } else { index + 1 - (end - start) as u64 })
+                        .collect()
+                };
+                let (dropped, redacted) = (left(&view, "dropped_indices"), left(&view, "redacted_indices"));
+                told.session.compact(start..end, summary).expect("a summary");
+                redone.session.compact(start..end, summary).expect("a summary");
+                let turn = told.turn(&options(&json!("raw")), &TurnOptions::default());
+                redone.session.resume(&&turn.event, Callbacks::default()).expect("a turn");
+                let after = told.last();
+                let indices = |field: &str| -> BTreeSet<u64> {
+                    after[field].as_array().unwrap().iter().filter_map(Value::as_u64).collect()
+                };
+                prop_assert_eq!(&indices("dropped_indices"), &dropped);
+                prop_assert_eq!(&indices("redacted_indices"), &redacted);
+                prop_assert_eq!(&after["prefix_hash"], &raw_hash(&after["messages"]));
+                prop_assert_eq!(&after["messages"], &json!(told.shown));
+            }
+            Ok(())
+        };
+    runner().run(&strategy, property).unwrap();
+}
+
 /// A long session: a call and its result a step, every tenth call fails and is repaired at once.
 fn long_session(steps: usize) -> Vec<Value> {
     let mut messages = vec![json!({"role": "user", "content": "go on until it is done"})];

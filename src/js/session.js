@@ -39,7 +39,7 @@ export class AgentSession {
     const { session_id, transcript, transcript_projection } = options;
     mustBeText(session_id, 'options.session_id');
     this.#id = session_id;
-    this.#options = tableOf(transcript_projection);
+    this.#options = { ...tableOf(transcript_projection) };
     const given = transcript ?? [];
     // What is wrong with it, the engine says.
     call(() => engine.shouldCompact(given, 1));
@@ -283,12 +283,12 @@ export class AgentSession {
         _type: 'transcript',
         version: 2,
         id,
-        messages,
+        messages: [...messages],
         events: events.map((event) => this.#records.get(event) ?? event),
         assets: this.#transcript.assets.slice(0, this.#transcript.assets.length - this.#archive.length),
         ...(summary === undefined ? {} : { summary }),
       },
-      archive: this.#archive,
+      archive: [...this.#archive],
       message_hashes: this.#hashesOf(everyMessage(this.#archive, messages)),
       transcript_projection: this.#options,
       scratchpad: this.#scratchpad,
