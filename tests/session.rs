@@ -105,12 +105,15 @@ fn option_sets() -> Vec<Value> {
     sets.as_array().expect("a list").clone()
 }
 
+/// Looks at a turn: what was told so far, its options, what it told, the messages that it had.
+type Check<'c> = dyn FnMut(&Told<'_>, &Value, &Turn<&Value>, &[Value]) -> Holds + 'c;
+
 /// Appends the messages of a session in steps and checks the view of each.
 fn each_turn(
     messages: &[Value],
     steps: &[usize],
     options_of_turn: &dyn Fn(usize) -> (Value, Value),
-    check: &mut dyn FnMut(&Told<'_>, &Value, &Turn<&Value>, &[Value]) -> Holds,
+    check: &mut Check<'_>,
 ) -> Holds {
     let mut told = Told::new();
     let mut at = 0;
@@ -130,13 +133,15 @@ fn each_turn(
     }
 }
 
-fn holds_for_each_turn(turn: &Value, check: &dyn Fn(&Told<'_>, &Value, &Turn<&Value>, &[Value]) -> Holds) {
+fn holds_for_each_turn(turn: &Value, check: &mut Check<'_>) {
     let sets = option_sets();
     let strategy = (sessions(), 0..sets.len(), prop::collection::vec(1..6_usize, 1..5));
+    let check = std::cell::RefCell::new(check);
     let property = |(session, set, steps): (session::Session, usize, Vec<usize>)| {
         let set = &sets[set];
         each_turn(&session.messages, &steps, &|_| (set.clone(), turn.clone()), &mut |told, set, turn, source| {
-            check(told, set, turn, source).map_err(|error| TestCaseError::fail(format!("{set} {steps:?}\n{error}")))
+            (check.borrow_mut())(told, set, turn, source)
+                .map_err(|error| TestCaseError::fail(format!("{set} {steps:?}\n{error}")))
         })
     };
     runner().run(&strategy, property).unwrap();
@@ -177,7 +182,7 @@ fn a_first_turn_is_the_projection() {
 
 #[test]
 fn hashes_that_go_on_are_those_made_at_once() {
-    holds_for_each_turn(&json!({}), &|told, _, turn, source| {
+    holds_for_each_turn(&json!({}), &mut |told, _, turn, source| {
         let view = told.last();
         prop_assert_eq!(&view["messages"], &json!(told.shown), "what the turns tell is the view");
         prop_assert_eq!(&view["prefix_hash"], &raw_hash(&view["messages"]));
@@ -195,7 +200,7 @@ fn hashes_that_go_on_are_those_made_at_once() {
 #[test]
 fn nothing_comes_back_and_the_start_stays_the_same() {
     for batch in [json!({}), json!({"batch": {"max_turns": 2}}), json!({"batch": {"min_reclaimed_tokens": 150}})] {
-        holds_for_each_turn(&batch, &|told, set_, turn, _| {
+        holds_for_each_turn(&batch, &mut |told, set_, turn, _| {
             let [.., (_, before), (_, now)] = told.views.as_slice() else { return Ok(()) };
             prop_assert!(set(&before["dropped_indices"]).is_subset(&set(&now["dropped_indices"])));
             let call = ["call_index", "call_block"];
@@ -266,7 +271,7 @@ fn a_session_reclaims_what_projections_of_its_views_reclaim() {
 }
 
 /// Does all turns of a session once more in another one.
-fn redo<'a>(messages: &'a [Value], events: &[Value]) -> Vec<Value> {
+fn redo(messages: &[Value], events: &[Value]) -> Vec<Value> {
     let mut told = Told::new();
     let mut at = 0;
     for event in events {
