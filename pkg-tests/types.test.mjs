@@ -11,9 +11,9 @@ const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/pack
 
 const HOST = { module: 'nodenext', moduleResolution: 'nodenext', lib: ['es2022'] };
 const CONSUMERS = [
-  { ...HOST, files: ['good.ts', 'bad.ts', 'compaction.ts', 'import.ts'] },
-  { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022'], files: ['good.ts', 'bad.ts', 'compaction.ts', 'import.ts'] },
-  { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], files: ['good.ts', 'bad.ts', 'compaction.ts', 'import.ts', 'dom.ts'] },
+  { ...HOST, files: ['good.ts', 'bad.ts', 'compaction.ts', 'import.ts', 'session.ts'] },
+  { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022'], files: ['good.ts', 'bad.ts', 'compaction.ts', 'import.ts', 'session.ts'] },
+  { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], files: ['good.ts', 'bad.ts', 'compaction.ts', 'import.ts', 'session.ts', 'dom.ts'] },
 ];
 
 for (const { files, ...host } of CONSUMERS) {

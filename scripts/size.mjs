@@ -7,8 +7,8 @@ import { Failure, isMain, main, root } from './lib.mjs';
 import { setup } from './setup.mjs';
 
 // Of the wasm, gzip. Projection of the three first shapes alone fits into 120 KB; compaction and estimates weigh 12,
-// the other wire shapes 21, the validator 30.
-const BUDGET = 193 * 1024;
+// the other wire shapes 21, the validator 30, sessions 34.
+const BUDGET = 227 * 1024;
 
 /** Prints the table. An entry is counted as a bundler ships it, all it imports included, the wasm file apart. */
 export async function size() {

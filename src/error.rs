@@ -30,6 +30,8 @@ pub enum ErrorCode {
     EventInvalid,
     /// A custom projection made new messages and can only be replayed with its projector.
     ReplayNeedsProjector,
+    /// The turn of a session depends on the turns before it and can only be replayed with them.
+    ReplayNeedsSession,
     /// Text that is not JSON.
     InvalidJson,
     /// A provider that the engine does not know.
@@ -60,6 +62,7 @@ impl ErrorCode {
             ErrorCode::PointerNotFound => "pointer_not_found",
             ErrorCode::EventInvalid => "event_invalid",
             ErrorCode::ReplayNeedsProjector => "replay_needs_projector",
+            ErrorCode::ReplayNeedsSession => "replay_needs_session",
             ErrorCode::InvalidJson => "invalid_json",
             ErrorCode::UnknownProvider => "unknown_provider",
             ErrorCode::EmptyFile => "empty_file",

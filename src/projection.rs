@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::canonical::{TooDeep, TwinHash};
 use crate::error::{ErrorCode, ProjectionError};
 use crate::event;
-use crate::exchange::{Exchanges, Spot};
+use crate::exchange::{Exchanges, Pairs, Spot};
 use crate::facts::{MessageFacts, arguments, body, text_parts};
 use crate::guard::{pairing, signatures};
 use crate::node::{Key, Kind, Node};
@@ -159,27 +159,31 @@ pub fn project<N: Node>(
     options: &Options,
     callbacks: Callbacks<'_, N>,
 ) -> Result<View<N>, ProjectionError> {
-    project_facts(transcript, Cow::Owned(transcript.facts()?), options, callbacks)
+    let facts = transcript.facts()?;
+    let mut pairs = Pairs::default();
+    pairs.extend(&facts);
+    project_facts(transcript, Cow::Owned(facts), &pairs, options, callbacks)
 }
 
-/// Projects a transcript whose facts are known already.
+/// Projects a transcript whose facts are known already, and what belongs together.
 ///
 /// # Errors
 /// As [`project`].
 pub fn project_facts<N: Node>(
     transcript: &Transcript<N>,
     mut facts: Cow<'_, [MessageFacts]>,
+    pairs: &Pairs,
     options: &Options,
     callbacks: Callbacks<'_, N>,
 ) -> Result<View<N>, ProjectionError> {
     let mut verdicts = transcript.verdicts.clone();
     if let Some(is_error) = callbacks.is_error {
-        let infos = result_infos(&transcript.messages, &Exchanges::of(&facts), &facts, 0);
+        let infos = result_infos(&transcript.messages, &Exchanges::over(&facts, pairs), &facts, 0);
         let asked = ask_caller(infos, facts.to_mut(), is_error)?;
         verdicts.retain(|known| asked.iter().all(|asked| !asked.is_of_same_result(known)));
         verdicts.extend(asked);
     }
-    let exchanges = Exchanges::of(&facts);
+    let exchanges = Exchanges::over(&facts, pairs);
     let draft = match (options.policy, callbacks.projector) {
         (Policy::Custom, Some(projector)) => custom_draft(&transcript.messages, projector)?,
         (Policy::Custom, None) => return Err(projector_missing()),

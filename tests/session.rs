@@ -105,12 +105,15 @@ fn option_sets() -> Vec<Value> {
     sets.as_array().expect("a list").clone()
 }
 
+/// Looks at a turn: what was told so far, its options, what it told, the messages that it had.
+type Check<'c> = dyn FnMut(&Told<'_>, &Value, &Turn<&Value>, &[Value]) -> Holds + 'c;
+
 /// Appends the messages of a session in steps and checks the view of each.
 fn each_turn(
     messages: &[Value],
     steps: &[usize],
     options_of_turn: &dyn Fn(usize) -> (Value, Value),
-    check: &mut dyn FnMut(&Told<'_>, &Value, &Turn<&Value>, &[Value]) -> Holds,
+    check: &mut Check<'_>,
 ) -> Holds {
     let mut told = Told::new();
     let mut at = 0;
@@ -130,13 +133,15 @@ fn each_turn(
     }
 }
 
-fn holds_for_each_turn(turn: &Value, check: &dyn Fn(&Told<'_>, &Value, &Turn<&Value>, &[Value]) -> Holds) {
+fn holds_for_each_turn(turn: &Value, check: &mut Check<'_>) {
     let sets = option_sets();
     let strategy = (sessions(), 0..sets.len(), prop::collection::vec(1..6_usize, 1..5));
+    let check = std::cell::RefCell::new(check);
     let property = |(session, set, steps): (session::Session, usize, Vec<usize>)| {
         let set = &sets[set];
         each_turn(&session.messages, &steps, &|_| (set.clone(), turn.clone()), &mut |told, set, turn, source| {
-            check(told, set, turn, source).map_err(|error| TestCaseError::fail(format!("{set} {steps:?}\n{error}")))
+            (check.borrow_mut())(told, set, turn, source)
+                .map_err(|error| TestCaseError::fail(format!("{set} {steps:?}\n{error}")))
         })
     };
     runner().run(&strategy, property).unwrap();
@@ -177,7 +182,7 @@ fn a_first_turn_is_the_projection() {
 
 #[test]
 fn hashes_that_go_on_are_those_made_at_once() {
-    holds_for_each_turn(&json!({}), &|told, _, turn, source| {
+    holds_for_each_turn(&json!({}), &mut |told, _, turn, source| {
         let view = told.last();
         prop_assert_eq!(&view["messages"], &json!(told.shown), "what the turns tell is the view");
         prop_assert_eq!(&view["prefix_hash"], &raw_hash(&view["messages"]));
@@ -195,7 +200,7 @@ fn hashes_that_go_on_are_those_made_at_once() {
 #[test]
 fn nothing_comes_back_and_the_start_stays_the_same() {
     for batch in [json!({}), json!({"batch": {"max_turns": 2}}), json!({"batch": {"min_reclaimed_tokens": 150}})] {
-        holds_for_each_turn(&batch, &|told, set_, turn, _| {
+        holds_for_each_turn(&batch, &mut |told, set_, turn, _| {
             let [.., (_, before), (_, now)] = told.views.as_slice() else { return Ok(()) };
             prop_assert!(set(&before["dropped_indices"]).is_subset(&set(&now["dropped_indices"])));
             let call = ["call_index", "call_block"];
@@ -266,7 +271,7 @@ fn a_session_reclaims_what_projections_of_its_views_reclaim() {
 }
 
 /// Does all turns of a session once more in another one.
-fn redo<'a>(messages: &'a [Value], events: &[Value]) -> Vec<Value> {
+fn redo(messages: &[Value], events: &[Value]) -> Vec<Value> {
     let mut told = Told::new();
     let mut at = 0;
     for event in events {
@@ -302,6 +307,63 @@ fn every_turn_can_be_done_once_more_from_its_event() {
         };
         runner().run(&strategy, property).unwrap();
     }
+}
+
+/// Compactions between turns: what is settled of the messages that stay moves along, and all of it can be done once more.
+#[test]
+fn compactions_leave_what_is_settled() {
+    let sets = option_sets();
+    let steps = || prop::collection::vec(1..6_usize, 1..5);
+    let compactions = prop::collection::vec(prop::option::weighted(0.4, 1..9_usize), 1..5);
+    let strategy = (sessions(), prop::collection::vec(0..sets.len(), 1..3), steps(), compactions);
+    let property =
+        |(session, at, steps, compactions): (session::Session, Vec<usize>, Vec<usize>, Vec<Option<usize>>)| {
+            let (mut told, mut redone) = (Told::new(), Told::new());
+            let mut next = 0;
+            for turns in 0.. {
+                let to = (next + steps[turns % steps.len()]).min(session.messages.len());
+                told.append(&session.messages[next..to]);
+                redone.append(&session.messages[next..to]);
+                next = to;
+                let turn = told.turn(&options(&sets[at[turns % at.len()]]), &TurnOptions::default());
+                let again = redone.session.resume(&&turn.event, Callbacks::default()).expect("a turn");
+                let view = told.last().clone();
+                prop_assert_eq!(&view_value(&redone.session.view(&again)), &view);
+                prop_assert_eq!(&view["messages"], &json!(told.shown));
+                prop_assert_eq!(&view["prefix_hash"], &raw_hash(&view["messages"]));
+                let list: Vec<&Value> = told.session.messages().to_vec();
+                prop_assert_eq!(&view["event"]["metadata"]["source_hash"], &raw_hash(&json!(list)));
+                if next == session.messages.len() {
+                    break;
+                }
+                let Some(keep_last) = compactions[turns % compactions.len()] else { continue };
+                let planned = told.session.plan_compaction(&Triggers::keeping(keep_last), true, None);
+                let Some(compaction) = planned else { continue };
+                let (start, end) = (compaction.replaced.start, compaction.replaced.end);
+                let summary: &'static Value = Box::leak(Box::new(compaction.summary));
+                let left = |view: &Value, field: &str| -> BTreeSet<u64> {
+                    let indices = view[field].as_array().unwrap().iter().filter_map(Value::as_u64);
+                    let left = indices.filter(|index| *index < start as u64 || *index >= end as u64);
+                    left.map(|index| if index < start as u64 { index } else { index + 1 - (end - start) as u64 })
+                        .collect()
+                };
+                let (dropped, redacted) = (left(&view, "dropped_indices"), left(&view, "redacted_indices"));
+                told.session.compact(start..end, summary).expect("a summary");
+                redone.session.compact(start..end, summary).expect("a summary");
+                let turn = told.turn(&options(&json!("raw")), &TurnOptions::default());
+                redone.session.resume(&&turn.event, Callbacks::default()).expect("a turn");
+                let after = told.last();
+                let indices = |field: &str| -> BTreeSet<u64> {
+                    after[field].as_array().unwrap().iter().filter_map(Value::as_u64).collect()
+                };
+                prop_assert_eq!(&indices("dropped_indices"), &dropped);
+                prop_assert_eq!(&indices("redacted_indices"), &redacted);
+                prop_assert_eq!(&after["prefix_hash"], &raw_hash(&after["messages"]));
+                prop_assert_eq!(&after["messages"], &json!(told.shown));
+            }
+            Ok(())
+        };
+    runner().run(&strategy, property).unwrap();
 }
 
 /// A long session: a call and its result a step, every tenth call fails and is repaired at once.

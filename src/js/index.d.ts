@@ -672,7 +672,8 @@ export interface Replay<M extends object = Message> {
  * Applies the recorded options of a projection event to the recorded prefix of a transcript, which
  * may have grown since.
  *
- * @throws {ProjectionError} `replay_needs_projector` when a custom projector made messages of its own
+ * @throws {ProjectionError} `replay_needs_projector` when a custom projector made messages of its own;
+ *   `replay_needs_session` when the event is of a session's turn that shows what earlier turns decided
  */
 export declare function replayProjection<M extends object = Message>(
   transcript: TranscriptInput<M>,
@@ -1085,7 +1086,7 @@ export interface TurnReport {
   readonly cache: CacheReport;
 }
 
-/** The view of a turn. Its lists of indices are made when they are first read. */
+/** The view of a turn. Its lists, `messages` among them, are made when they are first read: they are as long as the session. */
 export type SessionView<M extends object = Message, N extends object = M> = ProjectionView<M | CompactionSummary, N> &
   TurnReport & { readonly event: SessionProjectionEvent };
 
@@ -1554,6 +1555,8 @@ export type ErrorCode =
   | 'event_invalid'
   /** The event records messages that a custom projector made: the replay needs that projector. */
   | 'replay_needs_projector'
+  /** The turn of a session depends on the turns before it: call `AgentSession.replay`. */
+  | 'replay_needs_session'
   /** The session has no projection event of this id. */
   | 'event_not_found'
   /** A message of a saved session, `path` says which, is not the one that was saved. */

@@ -39,7 +39,7 @@ export class AgentSession {
     const { session_id, transcript, transcript_projection } = options;
     mustBeText(session_id, 'options.session_id');
     this.#id = session_id;
-    this.#options = tableOf(transcript_projection);
+    this.#options = { ...tableOf(transcript_projection) };
     const given = transcript ?? [];
     // What is wrong with it, the engine says.
     call(() => engine.shouldCompact(given, 1));
@@ -158,7 +158,8 @@ export class AgentSession {
   #take(told) {
     const record = told.event;
     const { messages } = this.#transcript;
-    this.#shown.length = told.from;
+    // Views that were not read yet hold on to the old list: it only ever grows.
+    if (told.from < this.#shown.length) this.#shown = this.#shown.slice(0, told.from);
     for (const item of told.tail) this.#shown.push(typeof item === 'number' ? messages[item] : item);
     if (told.is_fresh) this.#log = new Log();
     this.#log.add(told.news);
@@ -169,7 +170,7 @@ export class AgentSession {
     this.#transcript.events.push(event);
     const view = isCustom
       ? customView(told.custom, event)
-      : viewOf(event, this.#shown.slice(), lists, told.lone_surrogates);
+      : viewOf(event, this.#shown, lists, told.lone_surrogates);
     return { view, event };
   }
 
@@ -282,12 +283,12 @@ export class AgentSession {
         _type: 'transcript',
         version: 2,
         id,
-        messages,
+        messages: [...messages],
         events: events.map((event) => this.#records.get(event) ?? event),
         assets: this.#transcript.assets.slice(0, this.#transcript.assets.length - this.#archive.length),
         ...(summary === undefined ? {} : { summary }),
       },
-      archive: this.#archive,
+      archive: [...this.#archive],
       message_hashes: this.#hashesOf(everyMessage(this.#archive, messages)),
       transcript_projection: this.#options,
       scratchpad: this.#scratchpad,
@@ -541,12 +542,17 @@ function liveEvent(record, lists) {
   return { ...record, metadata };
 }
 
-function viewOf(event, messages, lists, lone_surrogate_indices) {
+/** A view of the messages that are shown now; its lists are made when they are first asked for. */
+function viewOf(event, shown, lists, lone_surrogate_indices) {
   const { metadata } = event;
+  const count = shown.length;
+  let messages;
   return {
     policy: metadata.policy,
     reason: metadata.reason,
-    messages,
+    get messages() {
+      return (messages ??= shown.slice(0, count));
+    },
     get kept_indices() {
       return lists.kept_indices;
     },

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::Scene;
-use super::identifiers::Mentions;
+use super::identifiers::{Mentioned, Mentions};
 use crate::exchange::Exchange;
 use crate::facts::arguments;
 use crate::node::{Node, to_value};
@@ -182,6 +182,6 @@ impl Target {
 
     /// Equal arguments, or an identifier of these among those.
     fn is_same_as<N: Node>(&self, other: &Target) -> bool {
-        self.arguments == other.arguments || other.mentions.name_any_of(&N::of_value(&self.arguments))
+        self.arguments == other.arguments || Mentioned(&[&other.mentions]).name_any_of(&N::of_value(&self.arguments))
     }
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::Scene;
-use super::identifiers::{Identifiers, Mentions};
+use super::identifiers::{Identifiers, Mentioned, Mentions};
 use crate::canonical::{canonical_text, sha256};
 use crate::exchange::Spot;
 use crate::facts::{Call, MessageFacts, Place, Stub, ToolResult, arguments, body, text_parts};
@@ -59,6 +59,41 @@ pub struct Watch {
     /// projection must decide alike.
     old_results: usize,
     counted: usize,
+    recent: Recent,
+}
+
+/// What the messages of the window mention.
+#[derive(Default)]
+struct Recent {
+    was_asked: bool,
+    /// By message, or of all at once.
+    parts: Vec<(usize, Mentions)>,
+}
+
+/// A look into many parts takes longer than reading their messages again.
+const MOST_PARTS: usize = 32;
+
+impl Recent {
+    /// Of the messages from `window` on. The first time they are read together, for there may be no other; then each for
+    /// itself, so that it need not be read again.
+    fn mentions<N: Node>(&mut self, scene: &Scene<'_, N>, window: usize) -> &[(usize, Mentions)] {
+        let recent = window..scene.facts.len();
+        if recent.len() > MOST_PARTS || !std::mem::replace(&mut self.was_asked, true) {
+            let mut all = Mentions::default();
+            recent.for_each(|index| mention(scene, index, &mut all));
+            self.parts = vec![(usize::MAX, all)];
+            return &self.parts;
+        }
+        self.parts.retain(|(index, _)| recent.contains(index));
+        for index in recent {
+            if !self.parts.iter().any(|(known, _)| *known == index) {
+                let mut mentions = Mentions::default();
+                mention(scene, index, &mut mentions);
+                self.parts.push((index, mentions));
+            }
+        }
+        &self.parts
+    }
 }
 
 impl Watch {
@@ -77,8 +112,10 @@ impl Watch {
         self.count(scene.facts, window);
         let old = self.candidates.partition_point(|candidate| candidate.spot.0 < window);
         let Some(old) = self.candidates.get_mut(..old).filter(|old| !old.is_empty()) else { return plan };
-        let mentions = mentions(scene, window);
-        let is_kept = reachable(scene, old, &mentions, self.old_results);
+        let window = self.recent.mentions(scene, window);
+        let material = material(scene);
+        let mentions: Vec<&Mentions> = window.iter().map(|(_, mentions)| mentions).chain([&material]).collect();
+        let is_kept = reachable(scene, old, &Mentioned(&mentions), self.old_results);
         let unreachable = old.iter_mut().zip(is_kept).filter(|(_, is_kept)| !is_kept);
         plan.replace = unreachable.filter_map(|(candidate, _)| candidate.replacement(scene)).collect();
         plan
@@ -107,7 +144,7 @@ impl Watch {
 fn reachable<N: Node>(
     scene: &Scene<'_, N>,
     candidates: &[Candidate],
-    mentions: &Mentions,
+    mentions: &Mentioned<'_>,
     old_results: usize,
 ) -> Vec<bool> {
     let mut holders: HashMap<String, Vec<usize>> = HashMap::new();
@@ -284,7 +321,7 @@ impl Candidate {
 
     /// Whether recent material names what the call was about, what the result says of itself, or a path, an object id
     /// or a reference in the body. Symbols of the body that it mentions are added to `symbols`.
-    fn is_named<N: Node>(&self, scene: &Scene<'_, N>, mentions: &Mentions, symbols: &mut Vec<String>) -> bool {
+    fn is_named<N: Node>(&self, scene: &Scene<'_, N>, mentions: &Mentioned<'_>, symbols: &mut Vec<String>) -> bool {
         if let Some(Collected { about, body }) = &self.identifiers {
             return mentions.name_any_collected(about) || mentions.name_surely_collected(body, symbols);
         }
@@ -310,20 +347,23 @@ pub fn content_hash<N: Node>(body: &N) -> String {
     }
 }
 
-/// What the recent messages and the caller's material mention. Roles, tool names and call ids are the envelope: they
-/// name nothing, else any recent call of `read` would keep every old `read` alive.
-fn mentions<N: Node>(scene: &Scene<'_, N>, window: usize) -> Mentions {
-    let mut mentions = Mentions::default();
-    for (message, facts) in scene.messages.iter().zip(scene.facts).skip(window) {
-        work::message_read();
-        let arguments = facts.calls.iter().filter_map(|call| arguments(message, call));
-        arguments.for_each(|arguments| mentions.add(&arguments));
-        let bodies = facts.results.iter().filter_map(|result| body(message, result));
-        bodies.for_each(|body| mentions.add(&body));
-        if !facts.stands_at(Place::Message) {
-            add_rest(&mut mentions, message, facts);
-        }
+/// Notes what a message mentions. Roles, tool names and call ids are the envelope: they name nothing, else any recent call
+/// of `read` would keep every old `read` alive.
+fn mention<N: Node>(scene: &Scene<'_, N>, index: usize, mentions: &mut Mentions) {
+    let Some((message, facts)) = scene.messages.get(index).zip(scene.facts.get(index)) else { return };
+    work::message_read();
+    let arguments = facts.calls.iter().filter_map(|call| arguments(message, call));
+    arguments.for_each(|arguments| mentions.add(&arguments));
+    let bodies = facts.results.iter().filter_map(|result| body(message, result));
+    bodies.for_each(|body| mentions.add(&body));
+    if !facts.stands_at(Place::Message) {
+        add_rest(mentions, message, facts);
     }
+}
+
+/// What the caller's material mentions.
+fn material<N: Node>(scene: &Scene<'_, N>) -> Mentions {
+    let mut mentions = Mentions::default();
     for (_, material) in &scene.options.root_material {
         mentions.add(&N::of_value(material));
         // Its field names are data too.

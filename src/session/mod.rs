@@ -294,7 +294,7 @@ impl<N: Node> Session<N> {
             Some(projector) => {
                 let callbacks = Callbacks { is_error: None, projector: Some(projector) };
                 let facts = Cow::Borrowed(self.facts.as_slice());
-                Some(project_facts(&self.transcript, facts, options, callbacks)?)
+                Some(project_facts(&self.transcript, facts, &self.pairs, options, callbacks)?)
             }
             None => None,
         };
@@ -413,10 +413,13 @@ impl<N: Node> Session<N> {
             }
             Step::Decide => {
                 let watching = Watching::of(options);
-                if watch.as_ref().is_none_or(|(before, _)| *before != watching) {
+                // A turn of another policy in between is no reason to forget what one knows that reads.
+                let reads = !matches!(options.policy, Policy::Raw | Policy::Custom);
+                if reads && watch.as_ref().is_none_or(|(before, _)| *before != watching) {
                     *watch = Some((watching, Watch::of(options.policy)));
                 }
-                watch.as_mut().map(|(_, watch)| watch.plan(&scene, settled)).unwrap_or_default()
+                let watch = watch.as_mut().filter(|_| reads);
+                watch.map(|(_, watch)| watch.plan(&scene, settled)).unwrap_or_default()
             }
         };
         let outcome = attempt(settled, plan, &scene);

@@ -9,6 +9,7 @@ use wasm_bindgen::prelude::*;
 use crate::canonical::canonical_text;
 use crate::document::{Document, as_node};
 use crate::error::ProjectionError;
+use crate::exchange::Pairs;
 use crate::export::{ExportFormat, export_view};
 use crate::facts::MessageFacts;
 use crate::json;
@@ -33,6 +34,7 @@ pub struct TranscriptHandle {
     summary: Option<String>,
     verdicts: Vec<Verdict>,
     facts: Vec<MessageFacts>,
+    pairs: Pairs,
 }
 
 enum Messages {
@@ -50,7 +52,7 @@ impl TranscriptHandle {
         let transcript = transcript_of(input)?;
         let facts = transcript.facts().map_err(js_error)?;
         let Transcript { messages, summary, verdicts } = transcript;
-        Ok(TranscriptHandle { messages: Messages::Live(messages), summary, verdicts, facts })
+        Ok(Self::new(Messages::Live(messages), summary, verdicts, facts))
     }
 
     /// Reads a transcript from JSON text or its UTF-8 bytes. Every number keeps its digits.
@@ -61,7 +63,7 @@ impl TranscriptHandle {
         let facts = transcript.facts().map_err(js_error)?;
         let documents = transcript.messages.iter().filter_map(document_of).collect();
         let messages = Messages::Exact(documents, RefCell::default());
-        Ok(TranscriptHandle { messages, summary: transcript.summary, verdicts: Vec::new(), facts })
+        Ok(Self::new(messages, transcript.summary, Vec::new(), facts))
     }
 
     /// An empty transcript for what an importer read: its summary, and what it knows of results, as JSON.
@@ -70,7 +72,7 @@ impl TranscriptHandle {
         let outcomes: Value = serde_json::from_str(outcomes).unwrap_or_default();
         let verdicts = outcomes.as_array().into_iter().flatten().filter_map(Verdict::of_json).collect();
         let messages = Messages::Exact(Vec::new(), RefCell::default());
-        TranscriptHandle { messages, summary, verdicts, facts: Vec::new() }
+        Self::new(messages, summary, verdicts, Vec::new())
     }
 
     /// Adds the messages of a JSON array at the end, as they are spelled.
@@ -84,6 +86,7 @@ impl TranscriptHandle {
             documents.extend(transcript.messages.iter().filter_map(document_of));
         }
         self.facts.extend(facts);
+        self.pairs.extend(&self.facts);
         apply_verdicts(&mut self.facts, &self.verdicts);
         Ok(())
     }
@@ -109,6 +112,7 @@ impl TranscriptHandle {
             }
         }
         self.facts.extend(facts);
+        self.pairs.extend(&self.facts);
         Ok(())
     }
 
@@ -122,7 +126,7 @@ impl TranscriptHandle {
         let view = functions.run_with(
             |count| list((0..count).map(|index| Ok(self.message(index)))),
             |object| self.node_of(object, &next),
-            |callbacks| project_facts(&transcript, Cow::Borrowed(&self.facts), &parsed, callbacks),
+            |callbacks| project_facts(&transcript, Cow::Borrowed(&self.facts), &self.pairs, &parsed, callbacks),
         )?;
         let messages = view.messages.iter().map(|shown| match shown {
             Shown::Kept { source, .. } => Ok(self.message(*source)),
@@ -184,6 +188,12 @@ impl TranscriptHandle {
 }
 
 impl TranscriptHandle {
+    fn new(messages: Messages, summary: Option<String>, verdicts: Vec<Verdict>, facts: Vec<MessageFacts>) -> Self {
+        let mut pairs = Pairs::default();
+        pairs.extend(&facts);
+        TranscriptHandle { messages, summary, verdicts, facts, pairs }
+    }
+
     fn transcript(&self) -> Transcript<JsNode<'_>> {
         let messages = match &self.messages {
             Messages::Live(live) => live.clone(),

@@ -68,7 +68,9 @@ impl Mentions {
 
     fn add_name(&mut self, name: &str) {
         self.add_word(name);
-        let path = Path::sure(name).or_else(|| Path::parse(name).filter(|_| name.contains(['/', '\\', '.'])));
+        // Most names are words: they are not taken apart.
+        let may_be_path = name.contains(['/', '\\', '.']);
+        let path = Path::sure(name).or_else(|| may_be_path.then(|| Path::parse(name)).flatten());
         if let Some(path) = path {
             // `git diff` writes `a/src/x.rs` and `b/src/x.rs`.
             if let Some(path) = path.without_diff_side() {
@@ -96,12 +98,32 @@ impl Mentions {
     }
 
     fn add_word(&mut self, word: &str) {
-        if word.len() > 1 {
+        let name = same_case(word);
+        if word.len() > 1 && !self.words.contains(name.as_ref()) {
             self.filter.add(word);
-            self.words.insert(same_case(word).into_owned());
+            self.words.insert(name.into_owned());
         }
     }
 
+    fn name(&self, identifier: &Identifier<'_>) -> bool {
+        match identifier {
+            Identifier::Word(word) | Identifier::Symbol(word) => self.words.contains(same_case(word).as_ref()),
+            Identifier::Path(path) => match path.end() {
+                None => self.names.contains(path.last()),
+                Some(end) => {
+                    let same_end = self.by_end.get(&end).into_iter().flatten();
+                    self.bare_names.contains(path.last())
+                        || same_end.filter_map(|at| self.paths.get(*at)).any(|mentioned| mentioned.names(path))
+                }
+            },
+        }
+    }
+}
+
+/// What several root materials mention together.
+pub struct Mentioned<'m>(pub &'m [&'m Mentions]);
+
+impl Mentioned<'_> {
     /// Whether any identifier of the value is among what is mentioned.
     pub fn name_any_of<N: Node>(&self, value: &N) -> bool {
         self.name_field("", value)
@@ -132,7 +154,7 @@ impl Mentions {
         field: &str,
         visitor: &mut dyn FnMut(&Identifier<'_>) -> bool,
     ) -> bool {
-        let is_wanted = |token: &Token<'_>| self.filter.may_hold(token.text);
+        let is_wanted = |token: &Token<'_>| self.0.iter().any(|mentions| mentions.filter.may_hold(token.text));
         visit(value, Some(field), &mut |leaf| {
             visit_identifiers(&leaf, &is_wanted, &mut |identifier| !self.name(&identifier) || visitor(&identifier))
         })
@@ -156,17 +178,7 @@ impl Mentions {
     }
 
     fn name(&self, identifier: &Identifier<'_>) -> bool {
-        match identifier {
-            Identifier::Word(word) | Identifier::Symbol(word) => self.words.contains(same_case(word).as_ref()),
-            Identifier::Path(path) => match path.end() {
-                None => self.names.contains(path.last()),
-                Some(end) => {
-                    let same_end = self.by_end.get(&end).into_iter().flatten();
-                    self.bare_names.contains(path.last())
-                        || same_end.filter_map(|at| self.paths.get(*at)).any(|mentioned| mentioned.names(path))
-                }
-            },
-        }
+        self.0.iter().any(|mentions| mentions.name(identifier))
     }
 }
 
