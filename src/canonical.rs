@@ -231,6 +231,7 @@ impl Sha256 {
     }
     /// Adds bytes.
     pub fn update(&mut self, bytes: &[u8]) {
+        crate::work::hashed(bytes.len());
         self.0.update(bytes);
     }
     /// `sha256:` and 64 hex digits.

@@ -2,7 +2,7 @@
 //! leave out what touches them, or take them out as well.
 
 use crate::exchange::Exchanges;
-use crate::facts::MessageFacts;
+use crate::facts::{MessageFacts, Role};
 use crate::guard::signatures::protector;
 use crate::options::SignatureScope;
 use crate::plan::{Plan, ResolvedPlan};
@@ -10,24 +10,43 @@ use crate::plan::{Plan, ResolvedPlan};
 /// Leaves out of a plan what would touch signed reasoning, and says which messages that leaves as they are. In
 /// [`SignatureScope::Prefix`] that is everything before the last signature.
 pub fn skip(plan: &mut Plan, facts: &[MessageFacts], exchanges: &Exchanges<'_>, scope: SignatureScope) -> Vec<usize> {
-    let last_signed = facts.iter().rposition(|facts| facts.signed).filter(|_| scope == SignatureScope::Prefix);
+    let is_prefix = scope == SignatureScope::Prefix;
+    let last_signed = is_prefix.then(|| facts.iter().rposition(|facts| facts.signed)).flatten();
     let is_free =
         |index: usize| protector(index, facts, exchanges).is_none() && last_signed.is_none_or(|signed| signed < index);
     let mut skipped = leave_out(plan, &is_free);
     // A summary stands for all that is before it: it ends where it has to.
-    let mut left = plan.drop.iter().copied().filter(|index| !is_free(*index));
-    if let Some(end) = left.next().map(|first| exchanges.boundary_before(first)) {
-        skipped.extend(plan.drop.iter().filter(|index| **index >= end));
-        plan.drop.retain(|index| *index < end);
+    if let Some(first) = plan.drop.iter().copied().find(|index| !is_free(*index)) {
+        skipped.extend(end_summary(plan, exchanges.boundary_before(first)));
     }
     sorted(skipped)
 }
 
 /// The same for what cannot be stripped: reasoning of the current turn, which providers want back as it was. A
-/// summary may stand for a part of that turn, for then it begins behind the summary.
+/// summary may stand for a part of that turn, for then it begins behind the summary; if it began with reasoning, what
+/// is left of it has to as well (`ANT-THK-3`).
 pub fn skip_in_current_turn(plan: &mut Plan, facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> Vec<usize> {
-    let start = current_turn(facts, exchanges);
-    sorted(leave_out(plan, &|index| protector(index, facts, exchanges).is_none_or(|signed| signed < start)))
+    let start = current_turn(exchanges);
+    let mut skipped = leave_out(plan, &|index| protector(index, facts, exchanges).is_none_or(|signed| signed < start));
+    let is_signed = |index: usize| facts.get(index).is_some_and(|facts| facts.signed);
+    // Whether what is left from there on begins with reasoning; nothing where the assistant says no more.
+    let begins_signed = |from: usize| {
+        let is_assistant = |facts: &&MessageFacts| facts.role == Role::Assistant;
+        facts.iter().skip(from).find(is_assistant).map(|facts| facts.signed)
+    };
+    let must_begin = begins_signed(start) == Some(true);
+    while let Some(last) = plan.drop.last().copied().filter(|last| must_begin && *last >= start)
+        && begins_signed(last + 1) == Some(false)
+    {
+        let signed = (start..=last).rev().find(|index| is_signed(*index)).unwrap_or(start);
+        skipped.extend(end_summary(plan, exchanges.boundary_before(signed)));
+    }
+    sorted(skipped)
+}
+
+/// Ends a summary before the message at `end`, and gives the messages that it stands for no longer.
+fn end_summary(plan: &mut Plan, end: usize) -> Vec<usize> {
+    plan.drop.extract_if(.., |index| *index >= end).collect()
 }
 
 fn leave_out(plan: &mut Plan, is_free: &dyn Fn(usize) -> bool) -> Vec<usize> {
@@ -56,9 +75,8 @@ fn sorted(mut indices: Vec<usize>) -> Vec<usize> {
 }
 
 /// Where the turn starts that the newest message of a person began, or the open turn where that is earlier.
-fn current_turn(facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> usize {
-    let newest = facts.iter().rposition(MessageFacts::is_ordinary_user);
-    newest.map_or(0, |index| index + 1).min(exchanges.open_turn())
+fn current_turn(exchanges: &Exchanges<'_>) -> usize {
+    exchanges.newest_turn().min(exchanges.open_turn())
 }
 
 /// Takes the reasoning out of every message from the first change on, up to the current turn.
@@ -67,12 +85,11 @@ pub fn strip(plan: &mut ResolvedPlan, facts: &[MessageFacts], exchanges: &Exchan
     let Some(first) = plan.first_touched() else { return };
     // A unit that is touched is touched from its reasoning on.
     let first = exchanges.head(first).unwrap_or(first);
-    let closed = facts.iter().enumerate().take(current_turn(facts, exchanges)).skip(first);
+    let closed = facts.iter().enumerate().take(current_turn(exchanges)).skip(first);
     for (index, message) in closed {
         let goes = protector(index, facts, exchanges).is_some() && !plan.drops(index);
         if goes && (message.leads || !message.opaque.is_empty()) {
             plan.strip(index, message);
         }
     }
-    plan.stripped.sort_unstable();
 }

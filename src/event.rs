@@ -14,8 +14,21 @@ use crate::value::{extend, list, object};
 pub const PROJECTION: &str = "transcript.projection";
 const INTERNAL: &str = "internal";
 
+/// The kind of the event that a session appends when it compacts.
+pub const COMPACTION: &str = "compaction";
+
 /// The event of a view. Its id is derived from its metadata: a pure function has no clock and no dice.
 pub fn projection_event<N: Node>(report: &Report, options: &Options, summary_of_transcript: Option<&str>) -> Value {
+    let metadata = projection_metadata(report, options, summary_of_transcript);
+    event_of::<N>(PROJECTION, &report.reason, metadata)
+}
+
+/// What the event of a view records.
+pub fn projection_metadata(
+    report: &Report,
+    options: &Options,
+    summary_of_transcript: Option<&str>,
+) -> Map<String, Value> {
     let mut metadata = report.shared_fields();
     extend(
         &mut metadata,
@@ -33,13 +46,18 @@ pub fn projection_event<N: Node>(report: &Report, options: &Options, summary_of_
     if !report.is_error_verdicts.is_empty() {
         metadata.insert("is_error_verdicts".to_owned(), list(&report.is_error_verdicts, Verdict::to_json));
     }
+    metadata
+}
+
+/// An event with this metadata. Its id follows from it.
+pub fn event_of<N: Node>(kind: &str, text: &str, metadata: Map<String, Value>) -> Value {
     let metadata = Value::Object(metadata);
-    let text = || Value::from(report.reason.as_str());
+    let text = || Value::from(text);
     let block = object([("type", "text".into()), ("text", text()), ("visibility", INTERNAL.into())]);
     let id = id_of(&N::of_value(&metadata));
     object([
         ("id", id.into()),
-        ("kind", PROJECTION.into()),
+        ("kind", kind.into()),
         ("role", "system".into()),
         ("visibility", INTERNAL.into()),
         ("text", text()),

@@ -1,6 +1,7 @@
 //! Tool calls paired with their results, and the open turn. The only place that knows what belongs together:
 //! policies, guards, compaction and the validator all ask here.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -28,73 +29,156 @@ impl Exchange {
     }
 }
 
-/// All exchanges of a transcript, in the order of their calls.
-#[derive(Clone, Debug)]
-pub struct Exchanges<'a> {
-    messages: &'a [MessageFacts],
-    list: Vec<Exchange>,
+/// What belongs together in a list of messages that grows: all that [`Exchanges`] knows beside the messages themselves.
+#[derive(Clone, Debug, Default)]
+pub struct Pairs {
+    pairing: Pairing,
     /// For each message, the exchange that each of its results answers.
     answered: Vec<Vec<Option<usize>>>,
     /// The exchange index of each message's first call.
     first_of_message: Vec<usize>,
-    turns: Vec<Range<usize>>,
+    /// For each message, the earliest call that something in it answers or hangs on; itself without any.
+    earliest: Vec<usize>,
+    /// For each message, where its turn starts.
+    turn_starts: Vec<usize>,
+    /// Where the turn ends that starts at the message.
+    turn_ends: Vec<usize>,
     /// For each message, the first of the reasoning messages that it was produced with. Empty when there are none.
     heads: Vec<Option<usize>>,
+    /// The exchange that each result answers, in the order in which they came.
+    log: Vec<usize>,
+    /// What hangs on exchanges, in the order in which it came.
+    hanging: Vec<(Spot, usize)>,
     open_turn: usize,
+}
+
+impl Pairs {
+    /// Takes in the messages that came since the last time; `messages` are all of them.
+    pub fn extend(&mut self, messages: &[MessageFacts]) {
+        for (index, facts) in messages.iter().enumerate().skip(self.answered.len()) {
+            self.add_message(index, facts, messages);
+        }
+        let open_turn = Exchanges { messages, pairs: Cow::Borrowed(self) }.start_of_open_turn();
+        self.open_turn = open_turn.unwrap_or(messages.len());
+    }
+
+    fn add_message(&mut self, index: usize, facts: &MessageFacts, messages: &[MessageFacts]) {
+        let before = index.checked_sub(1).and_then(|before| messages.get(before));
+        self.add_to_turn(index, facts, before);
+        self.add_to_unit(index, facts, before);
+        let pairing = &mut self.pairing;
+        let own_calls = pairing.list.len();
+        self.first_of_message.push(own_calls);
+        if facts.role == Role::Assistant {
+            pairing.assistant_speaks(before.is_some_and(|before| before.role != Role::Assistant));
+        }
+        for (position, call) in facts.calls.iter().enumerate() {
+            pairing.add_call(call, (index, position));
+        }
+        let mut earliest = index;
+        let mut note = |pairing: &Pairing, exchange: Option<usize>| {
+            let call = exchange.and_then(|exchange| pairing.list.get(exchange)).map(|exchange| exchange.call.0);
+            earliest = earliest.min(call.unwrap_or(index));
+        };
+        // Requests for approval name calls beside them.
+        for (position, dependant) in facts.dependants.iter().enumerate() {
+            let exchange = pairing.add_dependant(dependant, (index, position));
+            note(pairing, exchange);
+            self.hanging.extend(exchange.map(|exchange| ((index, position), exchange)));
+        }
+        let mut seen = 0;
+        let mut answered = Vec::with_capacity(facts.results.len());
+        for (position, result) in facts.results.iter().enumerate() {
+            // What stands in one place belongs together, whatever the ids say.
+            let rest = facts.calls.get(seen..).unwrap_or_default();
+            let own = rest.iter().position(|call| call.place == result.place).map(|offset| seen + offset);
+            seen = own.map_or(seen, |own| own + 1);
+            let exchange = pairing.add_result(result, (index, position), own.map(|own| own_calls + own));
+            note(pairing, exchange);
+            self.log.extend(exchange);
+            answered.push(exchange);
+        }
+        self.answered.push(answered);
+        self.earliest.push(earliest);
+    }
+
+    fn add_to_turn(&mut self, index: usize, facts: &MessageFacts, before: Option<&MessageFacts>) {
+        let goes_on = facts.role == Role::Assistant && before.is_some_and(|before| before.role == Role::Assistant);
+        let start = self.turn_starts.last().copied().filter(|_| goes_on).unwrap_or(index);
+        self.turn_starts.push(start);
+        self.turn_ends.push(index + 1);
+        if let Some(end) = self.turn_ends.get_mut(start) {
+            *end = index + 1;
+        }
+    }
+
+    fn add_to_unit(&mut self, index: usize, facts: &MessageFacts, before: Option<&MessageFacts>) {
+        let head = self.heads.last().copied().flatten();
+        let head = if facts.leads {
+            // Several in a row belong together.
+            head.filter(|_| before.is_some_and(|before| before.leads)).or(Some(index))
+        } else {
+            head.filter(|_| facts.role == Role::Assistant)
+        };
+        if head.is_some() || !self.heads.is_empty() {
+            self.heads.resize(index, None);
+            self.heads.push(head);
+        }
+    }
+}
+
+/// All exchanges of a transcript, in the order of their calls.
+#[derive(Clone, Debug)]
+pub struct Exchanges<'a> {
+    messages: &'a [MessageFacts],
+    pairs: Cow<'a, Pairs>,
 }
 
 impl<'a> Exchanges<'a> {
     /// Pairs the calls and results of `messages`.
     pub fn of(messages: &'a [MessageFacts]) -> Self {
-        let mut pairing = Pairing::default();
-        let mut first_of_message = Vec::with_capacity(messages.len());
-        let mut answered = Vec::with_capacity(messages.len());
-        for (index, facts) in messages.iter().enumerate() {
-            first_of_message.push(pairing.list.len());
-            if facts.role == Role::Assistant {
-                pairing.start_turn();
-            }
-            for (position, call) in facts.calls.iter().enumerate() {
-                pairing.add_call(call, (index, position));
-            }
-            // Requests for approval name calls beside them.
-            for (position, dependant) in facts.dependants.iter().enumerate() {
-                pairing.add_dependant(dependant, (index, position));
-            }
-            let own_calls = first_of_message.last().copied().unwrap_or_default();
-            let mut seen = 0;
-            let results = facts.results.iter().enumerate().map(|(position, result)| {
-                // What stands in one place belongs together, whatever the ids say.
-                let rest = facts.calls.get(seen..).unwrap_or_default();
-                let own = rest.iter().position(|call| call.place == result.place).map(|offset| seen + offset);
-                seen = own.map_or(seen, |own| own + 1);
-                pairing.add_result(result, (index, position), own.map(|own| own_calls + own))
-            });
-            answered.push(results.collect());
-        }
-        let (list, heads, turns) = (pairing.list, heads(messages), turns(messages));
-        let open_turn = messages.len();
-        let mut exchanges = Exchanges { messages, list, answered, first_of_message, turns, heads, open_turn };
-        exchanges.open_turn = exchanges.start_of_open_turn().unwrap_or(open_turn);
-        exchanges
+        let mut pairs = Pairs::default();
+        pairs.extend(messages);
+        Exchanges { messages, pairs: Cow::Owned(pairs) }
+    }
+
+    /// Of messages that are paired already.
+    pub fn over(messages: &'a [MessageFacts], pairs: &'a Pairs) -> Self {
+        Exchanges { messages, pairs: Cow::Borrowed(pairs) }
     }
 
     /// Every exchange.
     pub fn iter(&self) -> impl Iterator<Item = &Exchange> {
-        self.list.iter()
+        self.pairs.pairing.list.iter()
+    }
+
+    /// The exchange at this position among all of them.
+    pub fn get(&self, index: usize) -> Option<&Exchange> {
+        self.pairs.pairing.list.get(index)
+    }
+
+    /// The exchange that each result answers, in the order in which they came, from the `from`th on.
+    pub fn answered_since(&self, from: usize) -> &[usize] {
+        self.pairs.log.get(from..).unwrap_or_default()
     }
 
     /// The exchanges whose calls stand in the message at `index`.
     pub fn of_message(&self, index: usize) -> &[Exchange] {
-        let start = self.first_of_message.get(index).copied().unwrap_or(self.list.len());
-        let end = self.first_of_message.get(index + 1).copied().unwrap_or(self.list.len());
-        self.list.get(start..end).unwrap_or_default()
+        let list = &self.pairs.pairing.list;
+        let first_of = |index: usize| self.pairs.first_of_message.get(index).copied().unwrap_or(list.len());
+        list.get(first_of(index)..first_of(index + 1)).unwrap_or_default()
     }
 
     /// The exchange that a result belongs to; `None` when it answers no call.
     pub fn answered_by(&self, (message, position): Spot) -> Option<&Exchange> {
-        let exchange = self.answered.get(message)?.get(position)?.as_ref()?;
-        self.list.get(*exchange)
+        let exchange = self.pairs.answered.get(message)?.get(position)?.as_ref()?;
+        self.get(*exchange)
+    }
+
+    /// What hangs on exchanges in the messages from `from` on.
+    pub fn hanging_since(&self, from: usize) -> &[(Spot, usize)] {
+        let hanging = &self.pairs.hanging;
+        hanging.get(hanging.partition_point(|((message, _), _)| *message < from)..).unwrap_or_default()
     }
 
     /// The call of an exchange.
@@ -111,7 +195,19 @@ impl<'a> Exchanges<'a> {
 
     /// Whether the call was answered, and every answer reports a failure that no person caused.
     pub fn has_failed(&self, exchange: &Exchange) -> bool {
-        self.all_results(exchange, |result| result.failed && !result.refused)
+        self.all_results(exchange, |result| result.failed && !result.refused) && self.is_certain(exchange)
+    }
+
+    /// Whether it is known which call was answered. Without ids it is not while another call of that tool in the same
+    /// turn has no answer.
+    fn is_certain(&self, exchange: &Exchange) -> bool {
+        let Some(call) = self.call(exchange) else { return false };
+        let has_ids = call.id.is_some() && self.all_results(exchange, |result| result.call_id.is_some());
+        let may_be_meant = |other: &Exchange| {
+            other.results.is_empty()
+                && self.call(other).is_some_and(|other| other.id.is_none() && other.name == call.name)
+        };
+        has_ids || !self.turn(exchange.call.0).flat_map(|index| self.of_message(index)).any(may_be_meant)
     }
 
     /// Whether the call was answered, and every answer is a success.
@@ -126,7 +222,7 @@ impl<'a> Exchanges<'a> {
     /// Where the open turn starts: the last assistant turn when it has calls, with everything after it, unless it
     /// answered them itself and the user has spoken since. The number of messages when there is none.
     pub fn open_turn(&self) -> usize {
-        self.open_turn
+        self.pairs.open_turn
     }
 
     fn start_of_open_turn(&self) -> Option<usize> {
@@ -137,6 +233,21 @@ impl<'a> Exchanges<'a> {
         let answers_itself = calls.all(|exchange| !exchange.results.is_empty() && self.span(exchange).1 < turn.end);
         let is_seen = answers_itself && self.messages.iter().skip(turn.end).any(MessageFacts::is_ordinary_user);
         (!is_seen).then_some(turn.start)
+    }
+
+    /// Where the turn starts that the newest message of a person began. What the user says right behind results is one
+    /// message with them (ANT-ROLE-2), and begins no turn.
+    pub fn newest_turn(&self) -> usize {
+        let mut start = 0;
+        let mut is_question = false;
+        for (index, facts) in self.messages.iter().enumerate() {
+            let goes_on = index > 0 && self.messages.get(index - 1).is_some_and(|before| before.role == Role::User);
+            is_question = facts.is_ordinary_user() && (is_question || !goes_on);
+            if is_question {
+                start = index + 1;
+            }
+        }
+        start
     }
 
     /// The messages that an exchange touches, from the call to its last result or dependant.
@@ -160,22 +271,21 @@ impl<'a> Exchanges<'a> {
     /// reasoning included. Providers read such a run as one message (ANT-ROLE-2), and some hosts, and Responses items,
     /// write one block a message.
     pub fn turn(&self, index: usize) -> Range<usize> {
-        self.turns.get(index).cloned().unwrap_or(index..index + 1)
+        let start = self.pairs.turn_starts.get(index).copied().unwrap_or(index);
+        start..self.pairs.turn_ends.get(start).copied().unwrap_or(index + 1)
     }
 
     /// The first of the reasoning messages that the message at `index` was produced with: reasoning and the
     /// assistant's messages behind it are one unit.
     pub fn head(&self, index: usize) -> Option<usize> {
-        self.heads.get(index).copied().flatten()
+        self.pairs.heads.get(index).copied().flatten()
     }
 
-    /// The units of reasoning messages with the messages behind them, as ranges of messages.
-    pub fn units(&self) -> impl Iterator<Item = Range<usize>> + '_ {
-        let starts = (0..self.heads.len()).filter(|index| self.head(*index) == Some(*index));
-        starts.map(|start| {
-            let rest = self.heads.iter().skip(start);
-            start..start + rest.take_while(|head| **head == Some(start)).count()
-        })
+    /// The unit of reasoning messages, with the messages behind them, that the message at `index` belongs to.
+    pub fn unit(&self, index: usize) -> Option<Range<usize>> {
+        let start = self.head(index)?;
+        let rest = self.pairs.heads.iter().skip(start);
+        Some(start..start + rest.take_while(|head| **head == Some(start)).count())
     }
 
     /// Moves a boundary back until it stands between exchanges and units: no call before it has a result at or after
@@ -183,16 +293,15 @@ impl<'a> Exchanges<'a> {
     /// stands first behind it.
     pub fn boundary_before(&self, boundary: usize) -> usize {
         let mut boundary = boundary;
+        // The earliest call that something from here on answers or hangs on.
+        let (mut from, mut earliest) = (self.messages.len(), usize::MAX);
         loop {
             let before = boundary;
             boundary = self.head(boundary).unwrap_or(boundary);
-            // Newest call first: each step back can only bring earlier calls into question.
-            for exchange in self.list.iter().rev() {
-                let (first, last) = self.span(exchange);
-                if first < boundary && boundary <= last {
-                    boundary = first;
-                }
-            }
+            let behind = self.pairs.earliest.get(boundary..from).unwrap_or_default();
+            earliest = behind.iter().copied().fold(earliest, usize::min);
+            from = from.min(boundary);
+            boundary = boundary.min(earliest);
             let turn = self.turn(boundary);
             if self.messages.get(turn.clone()).is_some_and(|turn| turn.iter().any(|facts| facts.signed)) {
                 boundary = turn.start;
@@ -208,40 +317,7 @@ impl<'a> Exchanges<'a> {
     }
 }
 
-/// The turn of each message.
-fn turns(messages: &[MessageFacts]) -> Vec<Range<usize>> {
-    let mut turns = Vec::with_capacity(messages.len());
-    let mut start = 0;
-    while let Some(facts) = messages.get(start) {
-        let rest = messages.get(start..).unwrap_or_default();
-        let run = rest.iter().take_while(|facts| facts.role == Role::Assistant).count();
-        let end = if facts.role == Role::Assistant { start + run } else { start + 1 };
-        turns.resize(end, start..end);
-        start = end;
-    }
-    turns
-}
-
-fn heads(messages: &[MessageFacts]) -> Vec<Option<usize>> {
-    if messages.iter().all(|facts| !facts.leads) {
-        return Vec::new();
-    }
-    let mut head = None;
-    let mut behind_leads = false;
-    let of_message = |(index, facts): (usize, &MessageFacts)| {
-        if facts.leads {
-            // Several in a row belong together.
-            head = head.filter(|_| behind_leads).or(Some(index));
-        } else if facts.role != Role::Assistant {
-            head = None;
-        }
-        behind_leads = facts.leads;
-        head
-    };
-    messages.iter().enumerate().map(of_message).collect()
-}
-
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Pairing {
     list: Vec<Exchange>,
     /// The exchanges of each id that still matter, for real files reuse ids: the unanswered ones, oldest first, and
@@ -255,9 +331,9 @@ struct Pairing {
 }
 
 impl Pairing {
-    fn start_turn(&mut self) {
-        // Neighbouring assistant messages without a result between them are one turn.
-        if std::mem::take(&mut self.saw_result) {
+    /// Neighbouring assistant messages without a result between them are one turn; anything else starts a new one.
+    fn assistant_speaks(&mut self, behind_others: bool) {
+        if std::mem::take(&mut self.saw_result) || behind_others {
             self.of_turn.clear();
         }
     }
@@ -276,9 +352,10 @@ impl Pairing {
         self.of_turn.entry(call.name.clone()).or_default().push(index);
     }
 
-    fn add_dependant(&mut self, dependant: &Dependant, spot: Spot) {
+    /// Adds what hangs on a call and says on which.
+    fn add_dependant(&mut self, dependant: &Dependant, spot: Spot) -> Option<usize> {
         let calls = dependant.call_id.as_ref().and_then(|id| self.by_id.get(id));
-        let Some(index) = calls.and_then(|calls| calls.last()).copied() else { return };
+        let index = calls.and_then(|calls| calls.last()).copied()?;
         if let Some(exchange) = self.list.get_mut(index) {
             exchange.dependants.push(spot);
         }
@@ -288,6 +365,7 @@ impl Pairing {
                 calls.push(index);
             }
         }
+        Some(index)
     }
 
     /// Adds a result and says which exchange it answers; `own` is the one in the same place.

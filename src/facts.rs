@@ -3,6 +3,7 @@
 
 use crate::node::{Key, Kind, Node};
 use crate::patched::Step;
+use crate::work;
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -254,11 +255,13 @@ impl MessageFacts {
 
 /// The arguments of a call.
 pub fn arguments<N: Node>(message: &N, call: &Call) -> Option<N> {
+    work::body_fetched();
     call.place.resolve(message)?.follow(call.arguments)
 }
 
 /// The body of a result.
 pub fn body<N: Node>(message: &N, result: &ToolResult) -> Option<N> {
+    work::body_fetched();
     result.place.resolve(message)?.follow(result.body)
 }
 

@@ -45,12 +45,15 @@ mod projection;
 mod provider;
 mod recover;
 mod report;
+mod session;
+mod settle;
 mod shape;
 mod tokens;
 mod validate;
 mod value;
 #[cfg(target_arch = "wasm32")]
 mod wasm;
+mod work;
 
 pub use canonical::{DigestMaker, HostDigest, use_digest};
 pub use compaction::{
@@ -77,6 +80,8 @@ pub use projection::{Callbacks, IsError, Projector, ResultInfo, Transcript, View
 pub use provider::{Provider, provider_messages};
 pub use recover::{Recovered, Replay, canonical_json, recover_redacted, replay};
 pub use report::{Report, Verdict};
+pub use session::{Batch, Cache, CachePrices, Pending, Session, Turn, TurnOptions};
 pub use tokens::by_script::estimate_tokens_by_script;
 pub use tokens::messages::estimate_messages_tokens_by_script;
 pub use validate::{Request, validate};
+pub use work::Work;

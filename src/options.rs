@@ -52,6 +52,11 @@ pub enum SummaryRole {
 }
 
 impl SummaryRole {
+    /// The role of this name; `system` for any other.
+    pub fn named(name: &str) -> Self {
+        SUMMARY_ROLES.iter().find(|(known, _)| *known == name).map_or(SummaryRole::System, |(_, role)| *role)
+    }
+
     /// The role as it stands in a message.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -246,6 +251,19 @@ impl Options {
         Ok(())
     }
 
+    /// Adds the working memory of a session as root material, and the state of it as write barrier, unless the caller
+    /// gave others.
+    pub fn add_scratchpad(&mut self, value: &Value, version: &str) {
+        if !self.root_material.iter().any(|(name, _)| *name == "scratchpad") {
+            self.root_material.push(("scratchpad", value.clone()));
+            in_order_of(&ROOT_MATERIAL, &mut self.root_material);
+        }
+        if self.write_barriers.is_empty() {
+            let reference = Value::from(format!("scratchpad:{version}"));
+            self.write_barriers.push(("write_barrier_refs", Value::Array(vec![reference])));
+        }
+    }
+
     /// The mistake of giving a function where none is taken; `None` where one is.
     pub fn mistake_of_function(name: &str) -> Option<ProjectionError> {
         let path = format!("options.{name}");
@@ -353,7 +371,8 @@ fn policy<N: Node>(path: &str, value: &N) -> Result<Policy, ProjectionError> {
     })
 }
 
-fn boolean<N: Node>(path: &str, value: &N) -> Result<bool, ProjectionError> {
+/// A boolean option.
+pub fn boolean<N: Node>(path: &str, value: &N) -> Result<bool, ProjectionError> {
     value.as_bool().ok_or_else(|| wrong(path, "a boolean", value.kind().in_words()))
 }
 
@@ -361,7 +380,8 @@ fn text<N: Node>(path: &str, value: &N) -> Result<String, ProjectionError> {
     value.as_str().map(|text| text.into_owned()).ok_or_else(|| wrong(path, "a string", value.kind().in_words()))
 }
 
-fn whole_number<N: Node>(path: &str, value: &N) -> Result<usize, ProjectionError> {
+/// A whole number, zero or more.
+pub fn whole_number<N: Node>(path: &str, value: &N) -> Result<usize, ProjectionError> {
     number_from(path, value, 0.0, "a whole number, zero or more")
 }
 
@@ -396,7 +416,8 @@ fn one_of<N: Node, T: Copy>(path: &str, value: &N, choices: &[(&str, T)]) -> Res
     })
 }
 
-fn material<N: Node>(path: &str, value: &N) -> Result<Value, ProjectionError> {
+/// Any JSON.
+pub fn material<N: Node>(path: &str, value: &N) -> Result<Value, ProjectionError> {
     to_recorded_value(value).ok_or_else(|| wrong(path, "a JSON value nested at most 496 deep", "a deeper one"))
 }
 

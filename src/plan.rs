@@ -32,6 +32,7 @@ pub struct Plan {
 }
 
 /// A body that becomes a line of text and a pointer.
+#[derive(Clone)]
 pub struct Replacement {
     /// The result.
     pub result: Spot,
@@ -176,65 +177,15 @@ impl Plan {
         self.hide.push((exchange.clone(), reason));
     }
 
-    /// Works out what the plan means for each message.
-    pub fn resolve(mut self, facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> ResolvedPlan {
-        self.drop.sort_unstable();
-        let mut resolved = ResolvedPlan {
-            reason: self.reason,
-            fates: facts.iter().map(|_| Fate::Kept).collect(),
-            insert: self.insert.filter(|_| !self.drop.is_empty()).map(|insert| Summary::of(insert, &self.drop, facts)),
-            hidden_calls: Vec::new(),
-            roots_consulted: self.roots_consulted,
-            strips: false,
-            stripped: Vec::new(),
-        };
-        for (exchange, reason) in self.hide {
-            let Some(call) = exchanges.call(&exchange) else { continue };
-            let (message, position) = exchange.call;
-            if let Some(change) = resolved.change(message) {
-                change.hidden.add_call(position, call);
-            }
-            for (message, position) in &exchange.results {
-                if let Some((result, change)) = exchanges.result((*message, *position)).zip(resolved.change(*message)) {
-                    change.hidden.add_result(*position, result, call);
-                }
-            }
-            for (message, position) in &exchange.dependants {
-                let dependant = facts.get(*message).and_then(|facts| facts.dependants.get(*position));
-                if let Some((dependant, change)) = dependant.zip(resolved.change(*message)) {
-                    change.hidden.add_dependant(dependant, call);
-                }
-            }
-            resolved.hidden_calls.push(hidden_call(&exchange, call, exchanges, reason));
-        }
-        for (fate, facts) in resolved.fates.iter_mut().zip(facts) {
-            if matches!(fate, Fate::Changed(change) if change.hidden.leaves_nothing(facts)) {
-                *fate = Fate::Dropped;
-            }
-        }
-        for hidden in 0..resolved.hidden_calls.len() {
-            let call = resolved.hidden_calls.get(hidden).map(|call| call.call_index);
-            if let Some(turn) = call.map(|index| exchanges.turn(index)) {
-                resolved.drop_silent_rest(turn, facts);
-            }
-        }
-        for replacement in self.replace {
-            if let Some(change) = resolved.change(replacement.result.0) {
-                change.replaced.push(replacement);
-            }
-        }
-        for index in self.drop {
-            resolved.drop(index);
-        }
-        for unit in exchanges.units() {
-            resolved.settle_unit(unit, facts);
-        }
-        resolved
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.drop.is_empty() && self.hide.is_empty() && self.replace.is_empty() && self.insert.is_none()
     }
 }
 
 /// What happens to a message.
-enum Fate {
+#[derive(Clone)]
+pub enum Fate {
     /// It is shown as it is.
     Kept,
     /// It is not shown.
@@ -244,8 +195,10 @@ enum Fate {
 }
 
 /// The parts of one message that are not shown as they are.
-#[derive(Default)]
-struct Change {
+#[derive(Clone, Default)]
+pub struct Change {
+    /// The policy that changed it, the last one if several did.
+    policy: &'static str,
     /// Calls and results that are not shown.
     hidden: Trim,
     /// Results that are shown as pointers.
@@ -268,7 +221,7 @@ fn hidden_call(exchange: &Exchange, call: &Call, exchanges: &Exchanges<'_>, reas
 }
 
 /// The parts of one message that are hidden.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Trim {
     places: Vec<Place>,
     calls: Vec<usize>,
@@ -315,12 +268,15 @@ impl Trim {
     }
 }
 
-/// A plan with its consequences: what happens to each message.
+/// Plans with their consequences: what happens to each message.
+#[derive(Default)]
 pub struct ResolvedPlan {
     /// A reason other than the policy's own.
     pub reason: Option<&'static str>,
     fates: Vec<Fate>,
     insert: Option<Summary>,
+    /// The messages that it stands for.
+    summarized: Vec<usize>,
     /// The calls that go.
     pub hidden_calls: Vec<HiddenCall>,
     /// What was looked at to decide.
@@ -329,44 +285,247 @@ pub struct ResolvedPlan {
     pub strips: bool,
     /// The messages whose reasoning goes because of what goes before it.
     pub stripped: Vec<usize>,
+    /// The policy at work.
+    policy: &'static str,
+    trial: Trial,
+}
+
+/// What was there before the changes that are on trial.
+#[derive(Default)]
+struct Trial {
+    /// What became of each message that they touch.
+    fates: Vec<(usize, Fate)>,
+    /// Whether a message is among them.
+    is_noted: Vec<bool>,
+    insert: Option<Summary>,
+    inserts: bool,
+    summarized: usize,
+    hidden_calls: usize,
+    stripped: usize,
 }
 
 /// The message that stands for those that go.
-struct Summary {
-    before: usize,
-    text: String,
-    role: SummaryRole,
+#[derive(Clone, PartialEq)]
+pub struct Summary {
+    /// The source index that it comes before.
+    pub before: usize,
+    /// The text that was given; without one it counts.
+    pub text: Option<String>,
+    /// Who says it.
+    pub role: SummaryRole,
     shape: Shape,
+    /// How many messages it stands for.
+    count: usize,
+    policy: &'static str,
 }
 
 impl Summary {
-    /// In the shape of the messages that it stands for.
-    fn of(insert: Insert, drop: &[usize], facts: &[MessageFacts]) -> Self {
+    /// In the shape of the messages that it stands for, as the one that it replaces had.
+    fn of(
+        insert: &Insert,
+        drop: &[usize],
+        facts: &[MessageFacts],
+        old: Option<&Summary>,
+        count: usize,
+        policy: &'static str,
+    ) -> Self {
         let gone = drop.iter().filter_map(|index| facts.get(*index));
         Summary {
-            before: insert.before,
-            text: insert.text.unwrap_or_else(|| format!("[{} earlier messages summarized]", drop.len())),
+            before: old.map_or(insert.before, |old| old.before),
+            text: insert.text.clone(),
             role: insert.role,
-            shape: shape_of_summary(gone.chain(facts.iter().skip(insert.before))),
+            shape: old.map_or_else(|| shape_of_summary(gone.chain(facts.iter().skip(insert.before))), |old| old.shape),
+            count,
+            policy,
         }
+    }
+
+    /// What it says.
+    pub fn says(&self) -> String {
+        self.text.clone().unwrap_or_else(|| format!("[{} earlier messages summarized]", self.count))
+    }
+
+    /// The message.
+    pub fn message(&self) -> Value {
+        summary_message(self.shape, self.role, &self.says(), self.policy)
+    }
+
+    fn chars(&self) -> usize {
+        self.says().chars().count()
     }
 }
 
 impl ResolvedPlan {
     /// The plan that changes nothing.
     pub fn nothing() -> Self {
-        Plan::default().resolve(&[], &Exchanges::of(&[]))
+        ResolvedPlan::default()
+    }
+
+    /// Begins to try changes to `count` messages: they can be taken back until [`ResolvedPlan::keep`].
+    pub fn begin(&mut self, count: usize, policy: &'static str) {
+        self.keep();
+        self.fates.resize(count, Fate::Kept);
+        self.trial.is_noted.resize(count, false);
+        self.trial.insert.clone_from(&self.insert);
+        self.trial.inserts = false;
+        self.trial.summarized = self.summarized.len();
+        self.trial.hidden_calls = self.hidden_calls.len();
+        self.trial.stripped = self.stripped.len();
+        self.policy = policy;
+        self.strips = false;
+    }
+
+    /// Takes the changes that are on trial for good. Returns which messages they touch, with what was there before.
+    pub fn keep(&mut self) -> Vec<(usize, Fate)> {
+        let fates = std::mem::take(&mut self.trial.fates);
+        for (index, _) in &fates {
+            if let Some(is_noted) = self.trial.is_noted.get_mut(*index) {
+                *is_noted = false;
+            }
+        }
+        fates
+    }
+
+    /// Takes the changes that are on trial back.
+    pub fn take_back(&mut self) {
+        self.insert = self.trial.insert.take();
+        self.trial.inserts = false;
+        self.summarized.truncate(self.trial.summarized);
+        self.hidden_calls.truncate(self.trial.hidden_calls);
+        self.stripped.truncate(self.trial.stripped);
+        self.strips = false;
+        for (index, before) in self.keep() {
+            if let Some(fate) = self.fates.get_mut(index) {
+                *fate = before;
+            }
+        }
+    }
+
+    /// Works out what a plan means for each message.
+    pub fn add(&mut self, plan: &Plan, facts: &[MessageFacts], exchanges: &Exchanges<'_>) {
+        self.reason = plan.reason;
+        self.roots_consulted.clone_from(&plan.roots_consulted);
+        let changes_summary = !plan.drop.is_empty() || self.insert.is_some();
+        if let Some(insert) = plan.insert.as_ref().filter(|_| changes_summary) {
+            self.summarized.extend(&plan.drop);
+            self.insert =
+                Some(Summary::of(insert, &plan.drop, facts, self.insert.as_ref(), self.summarized.len(), self.policy));
+            self.trial.inserts = self.insert != self.trial.insert;
+        }
+        let first_hidden = self.hidden_calls.len();
+        for (exchange, reason) in &plan.hide {
+            self.hide(exchange, reason.clone(), facts, exchanges);
+        }
+        self.drop_what_is_empty(facts);
+        for hidden in first_hidden..self.hidden_calls.len() {
+            let call = self.hidden_calls.get(hidden).map(|call| call.call_index);
+            if let Some(turn) = call.map(|index| exchanges.turn(index)) {
+                self.drop_silent_rest(turn, facts);
+            }
+        }
+        for replacement in &plan.replace {
+            if let Some(change) = self.change(replacement.result.0) {
+                change.replaced.push(replacement.clone());
+            }
+        }
+        for index in &plan.drop {
+            self.drop(*index);
+        }
+        for index in self.touched() {
+            self.settle_unit_of(index, facts, exchanges);
+        }
+    }
+
+    fn hide(&mut self, exchange: &Exchange, reason: String, facts: &[MessageFacts], exchanges: &Exchanges<'_>) {
+        let Some(call) = exchanges.call(exchange) else { return };
+        let (message, position) = exchange.call;
+        if let Some(change) = self.change(message) {
+            change.hidden.add_call(position, call);
+        }
+        for spot in &exchange.results {
+            self.hide_result(*spot, call, exchanges);
+        }
+        for spot in &exchange.dependants {
+            self.hide_dependant(*spot, call, facts);
+        }
+        self.hidden_calls.push(hidden_call(exchange, call, exchanges, reason));
+    }
+
+    fn hide_result(&mut self, (message, position): Spot, call: &Call, exchanges: &Exchanges<'_>) {
+        if let Some((result, change)) = exchanges.result((message, position)).zip(self.change(message)) {
+            change.hidden.add_result(position, result, call);
+        }
+    }
+
+    fn hide_dependant(&mut self, (message, position): Spot, call: &Call, facts: &[MessageFacts]) {
+        let dependant = facts.get(message).and_then(|facts| facts.dependants.get(position));
+        if let Some((dependant, change)) = dependant.zip(self.change(message)) {
+            change.hidden.add_dependant(dependant, call);
+        }
+    }
+
+    fn drop_what_is_empty(&mut self, facts: &[MessageFacts]) {
+        for index in self.touched() {
+            let facts = facts.get(index);
+            let is_empty = |change: &Change| facts.is_some_and(|facts| change.hidden.leaves_nothing(facts));
+            if matches!(self.fates.get(index), Some(Fate::Changed(change)) if is_empty(change)) {
+                self.drop(index);
+            }
+        }
+    }
+
+    /// Applies what is settled to messages that came after it: what answers or hangs on a hidden call goes as well, and
+    /// so does what joins a unit whose reasoning went.
+    pub fn follow_up(&mut self, from: usize, facts: &[MessageFacts], exchanges: &Exchanges<'_>) {
+        for (index, message) in facts.iter().enumerate().skip(from) {
+            for position in 0..message.results.len() {
+                let spot = (index, position);
+                let hidden = exchanges.answered_by(spot).filter(|exchange| self.hides_call(exchange.call));
+                if let Some(call) = hidden.and_then(|exchange| exchanges.call(exchange)) {
+                    self.hide_result(spot, call, exchanges);
+                }
+            }
+        }
+        for (spot, exchange) in exchanges.hanging_since(from) {
+            let hidden = exchanges.get(*exchange).filter(|exchange| self.hides_call(exchange.call));
+            if let Some(call) = hidden.and_then(|exchange| exchanges.call(exchange)) {
+                self.hide_dependant(*spot, call, facts);
+            }
+        }
+        self.drop_what_is_empty(facts);
+        for index in from..facts.len() {
+            self.settle_unit_of(index, facts, exchanges);
+        }
+    }
+
+    fn note(&mut self, index: usize) {
+        if let Some((is_noted, fate)) = self.trial.is_noted.get_mut(index).zip(self.fates.get(index))
+            && !std::mem::replace(is_noted, true)
+        {
+            self.trial.fates.push((index, fate.clone()));
+        }
     }
 
     fn change(&mut self, index: usize) -> Option<&mut Change> {
+        if self.drops(index) {
+            return None;
+        }
+        self.note(index);
+        let policy = self.policy;
         let fate = self.fates.get_mut(index)?;
         if matches!(fate, Fate::Kept) {
             *fate = Fate::Changed(Change::default());
         }
-        if let Fate::Changed(change) = fate { Some(change) } else { None }
+        let Fate::Changed(change) = fate else { return None };
+        change.policy = policy;
+        Some(change)
     }
 
     fn drop(&mut self, index: usize) {
+        if self.drops(index) {
+            return;
+        }
+        self.note(index);
         if let Some(fate) = self.fates.get_mut(index) {
             *fate = Fate::Dropped;
         }
@@ -379,7 +538,8 @@ impl ResolvedPlan {
 
     /// Reasoning goes with the first message behind it: providers want that one right there. What else it led to
     /// then has to look as if there had been none.
-    fn settle_unit(&mut self, unit: Range<usize>, facts: &[MessageFacts]) {
+    fn settle_unit_of(&mut self, index: usize, facts: &[MessageFacts], exchanges: &Exchanges<'_>) {
+        let Some(unit) = exchanges.unit(index) else { return };
         let leads = |index: &usize| facts.get(*index).is_some_and(|facts| facts.leads);
         let (leads, led): (Vec<usize>, Vec<usize>) = unit.partition(leads);
         if !led.first().is_some_and(|first| self.drops(*first)) {
@@ -395,7 +555,8 @@ impl ResolvedPlan {
 
     /// Takes all reasoning and every signature out of a message; what then shows nothing goes.
     pub fn strip(&mut self, index: usize, facts: &MessageFacts) {
-        let Some(change) = self.change(index).filter(|change| !change.stripped) else { return };
+        let is_stripped = matches!(self.fates.get(index), Some(Fate::Changed(change)) if change.stripped);
+        let Some(change) = self.change(index).filter(|_| !is_stripped) else { return };
         change.stripped = true;
         let says_nothing = !facts.speaks
             && facts.calls.len() == change.hidden.calls.len()
@@ -406,10 +567,87 @@ impl ResolvedPlan {
         self.stripped.push(index);
     }
 
-    /// Where the first message stands that the plan changes, or puts something before.
+    /// The messages that the changes on trial touch, in order.
+    pub fn touched(&self) -> Vec<usize> {
+        let mut touched: Vec<usize> = self.trial.fates.iter().map(|(index, _)| *index).collect();
+        touched.sort_unstable();
+        touched
+    }
+
+    /// The calls that the changes on trial hide.
+    pub fn hidden_on_trial(&self) -> &[HiddenCall] {
+        self.hidden_calls.get(self.trial.hidden_calls..).unwrap_or_default()
+    }
+
+    /// The messages whose reasoning the changes on trial take.
+    pub fn stripped_on_trial(&self) -> &[usize] {
+        self.stripped.get(self.trial.stripped..).unwrap_or_default()
+    }
+
+    /// Every message that is not shown as it is.
+    pub fn changed(&self) -> Vec<usize> {
+        self.where_fate(|fate| !matches!(fate, Fate::Kept))
+    }
+
+    /// Moves what is settled along when one message comes in place of those in `gone`; `facts` are those afterwards.
+    pub fn compact(&mut self, gone: Range<usize>, facts: &[MessageFacts]) {
+        let Range { start, end } = gone;
+        self.keep();
+        self.fates.resize(self.fates.len().max(end), Fate::Kept);
+        self.fates.splice(start..end, [Fate::Kept]);
+        self.trial.is_noted = vec![false; self.fates.len()];
+        let is_left = |index: usize| index < start || index >= end;
+        let moved = |index: usize| if index < end { index } else { index + 1 - (end - start) };
+        for (index, (fate, facts)) in self.fates.iter_mut().zip(facts).enumerate() {
+            if let Fate::Changed(change) = fate {
+                for replacement in &mut change.replaced {
+                    replacement.clone_from(&crate::policy::moved(replacement.clone(), index, facts));
+                }
+            }
+        }
+        self.hidden_calls.retain(|call| is_left(call.call_index));
+        for call in &mut self.hidden_calls {
+            call.call_index = moved(call.call_index);
+            call.result_index = call.result_index.map(moved);
+        }
+        for list in [&mut self.stripped, &mut self.summarized] {
+            list.retain(|index| is_left(*index));
+            list.iter_mut().for_each(|index| *index = moved(*index));
+        }
+        let count = self.summarized.len();
+        self.insert = self.insert.take().filter(|_| count > 0).map(|insert| {
+            // The message that came in place of others stands before what is left of those that this one stands for.
+            let before = if is_left(insert.before) { moved(insert.before) } else { start + 1 };
+            Summary { before, count, ..insert }
+        });
+        self.trial = Trial { is_noted: std::mem::take(&mut self.trial.is_noted), ..Trial::default() };
+    }
+
+    /// Where the first message stands that the changes on trial touch, or put something before.
     pub fn first_touched(&self) -> Option<usize> {
-        let inserted = self.insert.as_ref().map(|insert| insert.before);
-        self.touched().first().copied().into_iter().chain(inserted).min()
+        let inserted = self.insert.iter().chain(&self.trial.insert).map(|insert| insert.before);
+        let inserted = inserted.min().filter(|_| self.trial.inserts);
+        self.trial.fates.iter().map(|(index, _)| *index).chain(inserted).min()
+    }
+
+    /// Whether a change on trial puts another message before the one at `index`.
+    pub fn inserts_at(&self, index: usize) -> bool {
+        self.trial.inserts && self.insert.as_ref().is_some_and(|insert| insert.before == index)
+    }
+
+    /// The message that stands for those that were dropped.
+    pub fn summary(&self) -> Option<&Summary> {
+        self.insert.as_ref()
+    }
+
+    /// The summary before the changes on trial.
+    pub fn summary_before(&self) -> Option<&Summary> {
+        self.trial.insert.as_ref()
+    }
+
+    /// What becomes of a message.
+    pub fn fate(&self, index: usize) -> &Fate {
+        self.fates.get(index).unwrap_or(&Fate::Kept)
     }
 
     /// Where no call of a turn is left, its messages that show nothing go too: reasoning alone is no message. Reasoning
@@ -439,17 +677,12 @@ impl ResolvedPlan {
 
     /// Messages that stay with parts hidden.
     pub fn trimmed(&self) -> Vec<usize> {
-        self.where_fate(|fate| matches!(fate, Fate::Changed(change) if !change.hidden.places.is_empty()))
+        self.where_fate(Fate::is_trimmed)
     }
 
     /// Messages that stay with bodies replaced.
     pub fn redacted(&self) -> Vec<usize> {
-        self.where_fate(|fate| matches!(fate, Fate::Changed(change) if !change.replaced.is_empty()))
-    }
-
-    /// Every message that the view does not show as it is.
-    pub fn touched(&self) -> Vec<usize> {
-        self.where_fate(|fate| !matches!(fate, Fate::Kept))
+        self.where_fate(|fate| !fate.replacements().is_empty())
     }
 
     /// Whether a call is hidden.
@@ -470,59 +703,110 @@ impl ResolvedPlan {
         }
     }
 
-    fn replacements(&self) -> impl Iterator<Item = &Replacement> {
-        self.fates.iter().flat_map(|fate| match fate {
-            Fate::Changed(change) => change.replaced.as_slice(),
-            _ => &[],
-        })
-    }
-
     /// The pointers, in the order of what they point to.
     pub fn pointers(&self) -> Vec<Pointer> {
-        self.replacements().map(|replacement| replacement.pointer.clone()).collect()
+        let replacements = self.fates.iter().flat_map(Fate::replacements);
+        replacements.map(|replacement| replacement.pointer.clone()).collect()
+    }
+
+    /// Whether a body is replaced.
+    pub fn replaces(&self, (message, position): Spot) -> bool {
+        let is_it = |replacement: &Replacement| replacement.result == (message, position);
+        matches!(self.fates.get(message), Some(Fate::Changed(change)) if change.replaced.iter().any(is_it))
     }
 
     /// The messages of the view.
-    pub fn apply<N: Node>(&self, messages: &[N], facts: &[MessageFacts], policy: &str) -> Vec<Shown<N>> {
+    pub fn apply<N: Node>(&self, messages: &[N], facts: &[MessageFacts]) -> Vec<Shown<N>> {
         let mut shown = Vec::with_capacity(messages.len());
-        for (source, ((message, facts), fate)) in messages.iter().zip(facts).zip(&self.fates).enumerate() {
+        for (source, (message, facts)) in messages.iter().zip(facts).enumerate() {
             if let Some(insert) = self.insert.as_ref().filter(|insert| insert.before == source) {
-                let message = summary_message(insert.shape, insert.role, &insert.text, policy);
-                shown.push(Shown::Added { message: Patched::New(message) });
+                shown.push(Shown::Added { message: Patched::New(insert.message()) });
             }
-            let changed = match fate {
-                Fate::Kept => {
-                    shown.push(Shown::Kept { source, message: message.clone() });
-                    continue;
-                }
-                Fate::Dropped => continue,
-                Fate::Changed(change) => change.apply(message, facts, policy),
-            };
-            shown.push(Shown::Changed { source, message: changed });
+            shown.extend(self.fate(source).show(source, message, facts));
         }
         shown
     }
 
-    /// The characters that the model no longer reads: text, call arguments and result bodies that were removed, less
-    /// what was put in their place.
-    pub fn reclaimed_chars<N: Node>(&self, messages: &[N], facts: &[MessageFacts]) -> usize {
-        let mut removed = 0;
-        let mut reclaimed = 0;
-        for ((message, facts), fate) in messages.iter().zip(facts).zip(&self.fates) {
-            match fate {
-                Fate::Kept => {}
-                Fate::Dropped => removed += visible_chars(message, facts),
-                Fate::Changed(change) => {
-                    removed += change.hidden.chars(message, facts);
-                    // As the reference counts: a line longer than the body that it replaces reclaims nothing.
-                    for Replacement { pointer, text, .. } in &change.replaced {
-                        reclaimed += pointer.content_chars.saturating_sub(text.chars().count());
-                    }
-                }
-            }
+    /// The characters that the model no longer reads because of the changes on trial: text, call arguments and result
+    /// bodies that were removed, less what was put in their place. In two parts: what dropped and trimmed messages had,
+    /// and what pointers save.
+    pub fn reclaimed<N: Node>(&self, messages: &[N], facts: &[MessageFacts]) -> Reclaimed {
+        let mut reclaimed = Reclaimed::default();
+        for (index, before) in &self.trial.fates {
+            let Some((message, facts)) = messages.get(*index).zip(facts.get(*index)) else { continue };
+            reclaimed = reclaimed.plus(self.fate(*index).reclaimed(message, facts), 1);
+            reclaimed = reclaimed.plus(before.reclaimed(message, facts), -1);
         }
-        let inserted = self.insert.as_ref().map_or(0, |insert| insert.text.chars().count());
-        reclaimed + removed.saturating_sub(inserted)
+        reclaimed
+    }
+
+    /// The characters of the summary.
+    pub fn summary_chars(&self) -> usize {
+        self.insert.as_ref().map_or(0, Summary::chars)
+    }
+}
+
+/// Characters that a model no longer reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reclaimed {
+    /// Of dropped and trimmed messages.
+    pub removed: isize,
+    /// By pointers.
+    pub saved: isize,
+}
+
+impl Reclaimed {
+    /// Both together, the second one `times`.
+    #[must_use]
+    pub fn plus(self, other: Reclaimed, times: isize) -> Self {
+        Reclaimed { removed: self.removed + times * other.removed, saved: self.saved + times * other.saved }
+    }
+
+    /// All of it, where a summary of so many characters was put in.
+    pub fn total(self, summary_chars: usize) -> usize {
+        let removed = usize::try_from(self.removed).unwrap_or_default();
+        usize::try_from(self.saved).unwrap_or_default() + removed.saturating_sub(summary_chars)
+    }
+}
+
+impl Fate {
+    /// The message as it is shown, if it is.
+    pub fn show<N: Node>(&self, source: usize, message: &N, facts: &MessageFacts) -> Option<Shown<N>> {
+        match self {
+            Fate::Kept => Some(Shown::Kept { source, message: message.clone() }),
+            Fate::Dropped => None,
+            Fate::Changed(change) => Some(Shown::Changed { source, message: change.apply(message, facts) }),
+        }
+    }
+
+    /// The characters that a model does not read of the message.
+    pub fn reclaimed<N: Node>(&self, message: &N, facts: &MessageFacts) -> Reclaimed {
+        let (removed, saved) = match self {
+            Fate::Kept => (0, 0),
+            Fate::Dropped => (visible_chars(message, facts), 0),
+            Fate::Changed(change) => {
+                // As the reference counts: a line longer than the body that it replaces reclaims nothing.
+                let saves = |Replacement { pointer, text, .. }: &Replacement| {
+                    pointer.content_chars.saturating_sub(text.chars().count())
+                };
+                (change.hidden.chars(message, facts), change.replaced.iter().map(saves).sum())
+            }
+        };
+        let signed = |chars: usize| isize::try_from(chars).unwrap_or_default();
+        Reclaimed { removed: signed(removed), saved: signed(saved) }
+    }
+
+    /// Whether it is shown with parts hidden.
+    pub fn is_trimmed(&self) -> bool {
+        matches!(self, Fate::Changed(change) if !change.hidden.places.is_empty())
+    }
+
+    /// The bodies that are replaced.
+    pub fn replacements(&self) -> &[Replacement] {
+        match self {
+            Fate::Changed(change) => &change.replaced,
+            _ => &[],
+        }
     }
 }
 
@@ -537,6 +821,7 @@ impl Trim {
 
 /// The characters that a model reads of a message: text, call arguments and result bodies. Reasoning is not counted.
 pub fn visible_chars<N: Node>(message: &N, facts: &MessageFacts) -> usize {
+    crate::work::message_read();
     said(message, facts).iter().filter_map(Node::char_count).sum::<usize>()
         + facts.calls.iter().map(|call| argument_chars(message, call)).sum::<usize>()
         + facts.results.iter().map(|result| body_chars(message, result)).sum::<usize>()
@@ -553,7 +838,8 @@ fn body_chars<N: Node>(message: &N, result: &ToolResult) -> usize {
 impl Change {
     /// The message as it is shown. What changed is marked in the reference system's form: a mark on each replaced
     /// block, and one on the message that lists what happened to it.
-    fn apply<N: Node>(&self, message: &N, facts: &MessageFacts, policy: &str) -> Patched<N> {
+    fn apply<N: Node>(&self, message: &N, facts: &MessageFacts) -> Patched<N> {
+        let policy = self.policy;
         let remove = |path| Edit { path, value: None };
         let mut edits: Vec<Edit> = self.hidden.places.iter().map(|place| remove(place.steps(&[]))).collect();
         let mut mark = vec![("policy", policy.into())];

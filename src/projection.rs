@@ -5,19 +5,19 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::canonical::{TooDeep, TwinHash};
-use crate::conflict;
 use crate::error::{ErrorCode, ProjectionError};
 use crate::event;
-use crate::exchange::Exchanges;
+use crate::exchange::{Exchanges, Spot};
 use crate::facts::{MessageFacts, arguments, body, text_parts};
 use crate::guard::{pairing, signatures};
 use crate::node::{Key, Kind, Node};
-use crate::options::{OnSignatureConflict, Options, SignatureScope};
+use crate::options::{Options, SignatureScope};
 use crate::patched::Patched;
 use crate::plan::{ResolvedPlan, Shown, visible_chars};
 use crate::policy::custom::{CustomView, shown as custom_shown};
 use crate::policy::{Policy, Scene, plan};
 use crate::report::{Report, Verdict};
+use crate::settle::{Outcome, attempt, blocked_by};
 use crate::shape;
 use crate::tokens;
 
@@ -140,6 +140,7 @@ impl<N> Default for Callbacks<'_, N> {
 }
 
 /// What the model sees next, and the record of what it does not see.
+#[derive(Clone)]
 pub struct View<N> {
     /// The messages; kept ones are the caller's own.
     pub messages: Vec<Shown<N>>,
@@ -173,7 +174,8 @@ pub fn project_facts<N: Node>(
 ) -> Result<View<N>, ProjectionError> {
     let mut verdicts = transcript.verdicts.clone();
     if let Some(is_error) = callbacks.is_error {
-        let asked = ask_caller(&transcript.messages, facts.to_mut(), is_error)?;
+        let infos = result_infos(&transcript.messages, &Exchanges::of(&facts), &facts, 0);
+        let asked = ask_caller(infos, facts.to_mut(), is_error)?;
         verdicts.retain(|known| asked.iter().all(|asked| !asked.is_of_same_result(known)));
         verdicts.extend(asked);
     }
@@ -183,7 +185,12 @@ pub fn project_facts<N: Node>(
         (Policy::Custom, None) => return Err(projector_missing()),
         _ => built_in_draft(transcript, &facts, &exchanges, options),
     };
-    let draft = match refusal(&draft, &facts, &exchanges, options) {
+    let refusal = if options.policy == Policy::Custom {
+        custom_conflict(&draft, &facts, &exchanges, options).map(|index| blocked_by(options, index))
+    } else {
+        draft.refusal.clone()
+    };
+    let draft = match refusal {
         Some(reason) => Draft { blocked: true, reason: Some(reason), ..Draft::raw(&transcript.messages) },
         None => draft,
     };
@@ -196,6 +203,8 @@ struct Draft<N> {
     plan: ResolvedPlan,
     reason: Option<String>,
     blocked: bool,
+    /// Why it may not be shown, if it may not.
+    refusal: Option<String>,
     /// Messages that were to change and stay because of signatures.
     skipped: Vec<usize>,
 }
@@ -209,6 +218,7 @@ impl<N: Node> Draft<N> {
             plan: ResolvedPlan::nothing(),
             reason: None,
             blocked: false,
+            refusal: None,
             skipped: Vec::new(),
         }
     }
@@ -228,44 +238,22 @@ fn built_in_draft<N: Node>(
         options,
         open_turn: if options.protect_open_turn { exchanges.open_turn() } else { facts.len() },
     };
-    let mut plan = plan(&scene);
-    let skipped = match options.on_signature_conflict {
-        _ if !options.respect_provider_signatures => Vec::new(),
-        OnSignatureConflict::Raw => Vec::new(),
-        OnSignatureConflict::Skip => conflict::skip(&mut plan, facts, exchanges, options.signature_scope),
-        OnSignatureConflict::StripReasoning => conflict::skip_in_current_turn(&mut plan, facts, exchanges),
-    };
-    let protected = skipped.iter().find_map(|index| signatures::protector(*index, facts, exchanges));
-    let signed = protected.or_else(|| facts.iter().position(|facts| facts.signed));
-    let mut resolution = signed.filter(|_| !skipped.is_empty()).map(|index| ("skipped", index));
-    let plan = plan.resolve(facts, exchanges);
-    let draft = |plan: ResolvedPlan| {
-        let messages = plan.apply(&transcript.messages, facts, options.policy.name());
-        Draft { messages, reason: plan.reason.map(str::to_owned), plan, blocked: false, skipped: Vec::new() }
-    };
-    let mut draft_of_plan = draft(plan);
-    if options.on_signature_conflict == OnSignatureConflict::StripReasoning
-        && let Some(index) = signature_conflict(&draft_of_plan, facts, exchanges, options)
-    {
-        conflict::strip(&mut draft_of_plan.plan, facts, exchanges);
-        draft_of_plan = draft(draft_of_plan.plan);
-        resolution = Some(("stripped", index));
-    }
-    if let Some((word, index)) = resolution {
-        let reason = draft_of_plan.reason.unwrap_or_else(|| options.policy.reason().to_owned());
-        draft_of_plan.reason = Some(format!("{reason} ({word}: signed reasoning at index {index})"));
-    }
-    Draft { skipped, ..draft_of_plan }
+    let mut resolved = ResolvedPlan::nothing();
+    resolved.begin(facts.len(), options.policy.name());
+    let Outcome { reason, refusal, skipped, .. } = attempt(&mut resolved, plan(&scene), &scene);
+    let messages = resolved.apply(&transcript.messages, facts);
+    Draft { messages, reason, plan: resolved, blocked: false, refusal, skipped }
 }
 
 fn custom_draft<N: Node>(messages: &[N], projector: Projector<'_, N>) -> Result<Draft<N>, ProjectionError> {
     let view = projector(messages)?;
     let shown = custom_shown(&view, messages);
     let plan = ResolvedPlan::nothing();
-    Ok(Draft { messages: shown, plan, reason: view.reason, blocked: false, skipped: Vec::new() })
+    Ok(Draft { messages: shown, plan, reason: view.reason, blocked: false, refusal: None, skipped: Vec::new() })
 }
 
-fn projector_missing() -> ProjectionError {
+/// The error of `custom` without a projector.
+pub fn projector_missing() -> ProjectionError {
     ProjectionError::new(
         ErrorCode::ProjectorRequired,
         "options.projector",
@@ -274,25 +262,8 @@ fn projector_missing() -> ProjectionError {
     )
 }
 
-/// Why the draft may not be shown, if it may not.
-fn refusal<N: Node>(
-    draft: &Draft<N>,
-    facts: &[MessageFacts],
-    exchanges: &Exchanges<'_>,
-    options: &Options,
-) -> Option<String> {
-    // Custom views are the caller's: they are checked and reported, not repaired.
-    if options.policy != Policy::Custom
-        && let Some(index) = pairing::split_exchange(&draft.plan, exchanges)
-    {
-        return Some(format!("{} (blocked: split tool call at index {index})", options.policy.reason()));
-    }
-    let signed = signature_conflict(draft, facts, exchanges, options);
-    signed.map(|index| format!("{} (blocked: signed reasoning at index {index})", options.policy.reason()))
-}
-
-/// The first signed message that the draft would break.
-fn signature_conflict<N: Node>(
+/// The first signed message that a custom view would break. Its calls are the caller's: they are checked and reported.
+fn custom_conflict<N: Node>(
     draft: &Draft<N>,
     facts: &[MessageFacts],
     exchanges: &Exchanges<'_>,
@@ -301,17 +272,10 @@ fn signature_conflict<N: Node>(
     if !options.respect_provider_signatures {
         return None;
     }
-    let touched = match options.policy {
-        Policy::Custom => complement(&unchanged(&draft.messages), facts.len()),
-        _ => draft.plan.touched(),
-    };
-    let stripped = &draft.plan.stripped;
-    // Once reasoning goes, what goes as a whole takes its own along.
-    let is_gone = |index: &usize| draft.plan.strips && (stripped.contains(index) || draft.plan.drops(*index));
-    let broken = touched.iter().filter_map(|index| signatures::protector(*index, facts, exchanges));
-    broken.filter(|index| !is_gone(index)).min().or_else(|| {
+    let touched = complement(&unchanged(&draft.messages), facts.len());
+    touched.iter().filter_map(|index| signatures::protector(*index, facts, exchanges)).min().or_else(|| {
         let first_change = signatures::first_change(&draft.messages, facts.len());
-        let invalidated = || signatures::invalidated(&draft.messages, first_change, facts, stripped).first().copied();
+        let invalidated = || signatures::invalidated(&draft.messages, first_change, facts, &[]).first().copied();
         (options.signature_scope == SignatureScope::Prefix).then(invalidated).flatten()
     })
 }
@@ -324,7 +288,8 @@ fn finish<N: Node>(
     draft: Draft<N>,
 ) -> Result<View<N>, ProjectionError> {
     let sources = &transcript.messages;
-    let Draft { messages, plan, reason, blocked, skipped } = draft;
+    let Draft { messages, mut plan, reason, blocked, skipped, .. } = draft;
+    plan.stripped.sort_unstable();
     let first_changed_index = signatures::first_change(&messages, sources.len());
     let hashes = if options.prefix_hash { Some(hashes(sources, &messages, first_changed_index)?) } else { None };
     let mut kept: Vec<usize> = messages.iter().filter_map(Shown::source).collect();
@@ -337,7 +302,7 @@ fn finish<N: Node>(
     let reclaimed_chars = if options.policy == Policy::Custom {
         custom_reclaimed(sources, facts, &messages)?
     } else {
-        plan.reclaimed_chars(sources, facts)
+        plan.reclaimed(sources, facts).total(plan.summary_chars())
     };
     let derived = || reason.clone().unwrap_or_else(|| options.policy.reason().to_owned());
     let report = Report {
@@ -462,27 +427,38 @@ pub fn too_deep(index: usize) -> ProjectionError {
 }
 
 /// Asks the caller about each result and keeps what it decided.
-fn ask_caller<N: Node>(
-    messages: &[N],
+pub fn ask_caller<N: Node>(
+    infos: Vec<(Spot, ResultInfo<N>)>,
     facts: &mut [MessageFacts],
     is_error: IsError<'_, N>,
 ) -> Result<Vec<Verdict>, ProjectionError> {
-    let mut verdicts = Vec::new();
-    for ((message_index, position), info) in result_infos(messages, facts) {
-        let Some(failed) = is_error(&info)? else { continue };
-        verdicts.push(Verdict { message_index, block_index: info.block_index, is_error: failed, refused: false });
-        if let Some(result) = facts.get_mut(message_index).and_then(|facts| facts.results.get_mut(position)) {
-            result.failed = failed;
-            result.refused = false;
+    let mut decided = Vec::new();
+    for ((message_index, position), info) in infos {
+        if let Some(is_error) = is_error(&info)? {
+            decided
+                .push((position, Verdict { message_index, block_index: info.block_index, is_error, refused: false }));
         }
     }
-    Ok(verdicts)
+    let verdicts = decided.into_iter().map(|(position, verdict)| {
+        let facts = facts.get_mut(verdict.message_index);
+        if let Some(result) = facts.and_then(|facts| facts.results.get_mut(position)) {
+            result.failed = verdict.is_error;
+            result.refused = false;
+        }
+        verdict
+    });
+    Ok(verdicts.collect())
 }
 
-fn result_infos<N: Node>(messages: &[N], facts: &[MessageFacts]) -> Vec<((usize, usize), ResultInfo<N>)> {
-    let exchanges = Exchanges::of(facts);
+/// The results in the messages from `from` on, as the caller sees them.
+pub fn result_infos<N: Node>(
+    messages: &[N],
+    exchanges: &Exchanges<'_>,
+    facts: &[MessageFacts],
+    from: usize,
+) -> Vec<(Spot, ResultInfo<N>)> {
     let mut infos = Vec::new();
-    for (message_index, (message, facts)) in messages.iter().zip(facts).enumerate() {
+    for (message_index, (message, facts)) in messages.iter().zip(facts).enumerate().skip(from) {
         for (position, result) in facts.results.iter().enumerate() {
             let spot = (message_index, position);
             let exchange = exchanges.answered_by(spot);

@@ -16,11 +16,19 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use serde_json::{Value, json};
 use transcript_projection::{
-    Callbacks, Options, Provider, Request, Shown, Transcript, Violation, compact, project, provider_messages, validate,
+    Callbacks, Options, Provider, Request, Session, Shown, Transcript, TurnOptions, Violation, compact, project,
+    provider_messages, validate,
 };
 
 use common::read_fixture;
 use generated::{SHAPES, Shape, Story, options, story};
+
+/// A shape that providers speak; a case of a framework's names its shape.
+const PLAIN: &str = "anthropic";
+
+fn list(messages: &Value) -> &[Value] {
+    messages.as_array().expect("a list")
+}
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable}={text}")))
@@ -54,9 +62,16 @@ fn kinds(violations: &[Violation]) -> BTreeMap<(&'static str, &'static str), usi
     kinds
 }
 
-fn found(messages: &[Value], provider: Provider, request: &Value) -> Vec<Violation> {
-    let list: Vec<&Value> = messages.iter().collect();
-    validate(&list, provider, &Request::parse(Some(&request)).expect("a request")).expect("messages")
+/// What is wrong with the messages as the provider gets them.
+fn found(shape: &Shape, messages: &[Value], provider: Provider, request: &Value) -> Vec<Violation> {
+    let sent = (shape.send)(messages);
+    let list: Vec<&Value> = sent.messages.iter().collect();
+    let mut found = validate(&list, provider, &Request::parse(Some(&request)).expect("a request")).expect("messages");
+    if sent.refused {
+        let message = "the framework itself refuses it".to_owned();
+        found.push(Violation { rule: "refused", index: 0, block: None, message, severity: "error" });
+    }
+    found
 }
 
 /// What is sent of a transcript under these options.
@@ -76,20 +91,15 @@ fn sent_of(shown: &[Shown<&Value>], provider: Provider) -> Vec<Value> {
 
 /// What is wrong with the output that was not wrong with the input.
 fn new_violations(
+    shape: &Shape,
     messages: &Value,
     output: &[Value],
     provider: Provider,
     request: &Value,
 ) -> Vec<(&'static str, &'static str)> {
-    let before = kinds(&found(messages.as_array().expect("a list"), provider, request));
-    let after = kinds(&found(output, provider, request));
-    // Without ids nobody knows which of two calls a lone response answers: what was broken may break elsewhere.
-    let is_ambiguous = |(rule, _): &(&str, &str)| {
-        provider == Provider::Gemini && *rule == "pairing" && before.keys().any(|(rule, _)| *rule == "pairing")
-    };
-    let is_new = |(kind, count): &(&(&str, &str), &usize)| {
-        before.get(*kind).copied().unwrap_or_default() < **count && !is_ambiguous(kind)
-    };
+    let before = kinds(&found(shape, list(messages), provider, request));
+    let after = kinds(&found(shape, output, provider, request));
+    let is_new = |(kind, count): &(&(&str, &str), &usize)| before.get(*kind).copied().unwrap_or_default() < **count;
     after.iter().filter(is_new).map(|(kind, _)| *kind).collect()
 }
 
@@ -106,7 +116,8 @@ fn count(cell: &Cell<usize>, counts: bool) {
 }
 
 /// Requests under which a provider looks closer: strict models, the modes of thinking, what was there before.
-fn requests(provider: Provider, messages: &Value) -> Vec<Value> {
+fn requests(shape: &Shape, provider: Provider, messages: &Value) -> Vec<Value> {
+    let messages = (shape.send)(list(messages)).messages;
     let mut requests = vec![json!({})];
     match provider {
         Provider::Anthropic => {
@@ -121,12 +132,6 @@ fn requests(provider: Provider, messages: &Value) -> Vec<Value> {
     requests
 }
 
-/// Known and not mended yet: `strip_reasoning` lets a summary take the thinking that the current turn began with, which
-/// manual thinking wants there (`ANT-THK-3`).
-fn is_open(rule: &str, options: &Value) -> bool {
-    rule == "ANT-THK-3" && options["on_signature_conflict"] == "strip_reasoning"
-}
-
 /// Without respect for signatures a view is a local preview: only calls and results are promised to fit.
 fn is_promised(rule: &str, options: &Value) -> bool {
     let is_about_signatures =
@@ -138,19 +143,19 @@ fn check(shape: &Shape, messages: &Value, options: &Value, tally: &Tally) -> Res
     for name in shape.providers {
         let provider = Provider::named(name).expect("a provider");
         let output = sent(messages, options, provider);
-        let source = messages.as_array().expect("a list");
+        let source = list(messages);
         count(&tally.checked, true);
         // No provider speaks Harn's shape.
         let is_refused = |violation: &Violation| violation.severity == "error" && violation.rule != "foreign_shape";
-        count(&tally.valid, !found(source, provider, &json!({})).iter().any(is_refused));
+        count(&tally.valid, !found(shape, source, provider, &json!({})).iter().any(is_refused));
         count(&tally.changed, output != *source);
-        let mut new: Vec<_> = requests(provider, messages)
+        let mut new: Vec<_> = requests(shape, provider, messages)
             .iter()
-            .flat_map(|request| new_violations(messages, &output, provider, request))
+            .flat_map(|request| new_violations(shape, messages, &output, provider, request))
             .collect();
-        new.retain(|(rule, _)| is_promised(rule, options) && !is_open(rule, options));
+        new.retain(|(rule, _)| is_promised(rule, options));
         if !new.is_empty() {
-            let case = json!({"provider": name, "options": options, "messages": messages});
+            let case = json!({"shape": shape.name, "provider": name, "options": options, "messages": messages});
             return Err(TestCaseError::fail(format!("{new:?}\n{case}\nsent {}", Value::from(output))));
         }
     }
@@ -192,14 +197,15 @@ fn a_compacted_list_stays_valid() {
         let changed = Cell::new(0);
         let property = |(story, keep_last): (Story, usize)| {
             let messages = shape.render(&story);
-            let list: Vec<&Value> = messages.as_array().expect("a list").iter().collect();
+            let list: Vec<&Value> = list(&messages).iter().collect();
             let Some(compaction) = compact(&list, keep_last).expect("messages") else { return Ok(()) };
             count(&changed, true);
             for name in shape.providers {
                 let provider = Provider::named(name).expect("a provider");
                 let output = sent_of(&compaction.apply(&list), provider);
-                let new = new_violations(&messages, &output, provider, &json!({}));
-                let case = || json!({"provider": name, "keep_last": keep_last, "messages": messages});
+                let new = new_violations(shape, &messages, &output, provider, &json!({}));
+                let case =
+                    || json!({"shape": shape.name, "provider": name, "keep_last": keep_last, "messages": messages});
                 prop_assert!(new.is_empty(), "{new:?}\n{}\nsent {}", case(), Value::from(output));
             }
             Ok(())
@@ -222,13 +228,57 @@ fn no_signature_is_invalidated_in_scope_prefix() {
         let messages = shape.render(&story);
         let output = sent(&messages, &options, Provider::Anthropic);
         let request = json!({"original_messages": messages, "preserved_thinking": true});
-        let new = new_violations(&messages, &output, Provider::Anthropic, &request);
+        let new = new_violations(shape, &messages, &output, Provider::Anthropic, &request);
         prop_assert!(new.is_empty(), "{new:?}\n{}", json!({"options": options, "messages": messages}));
         Ok(())
     };
     if let Err(error) = run(number("GUARANTEE_CASES", 4000) / 4, &(story(), options()), property) {
         panic!("{}", reason(error));
     }
+}
+
+/// The same for each turn of a session. What a signature in a later turn binds to is what was shown before it, so what
+/// was there without the session says nothing about it.
+#[test]
+fn every_turn_of_a_session_is_valid() {
+    let cases = number("GUARANTEE_CASES", 4000) / 4 / SHAPES.len() as u64;
+    let mut failures = Vec::new();
+    for shape in &SHAPES {
+        let property = |(story, options, steps): (Story, Value, Vec<usize>)| {
+            let messages = shape.render(&story);
+            let list: Vec<&Value> = messages.as_array().expect("a list").iter().collect();
+            let parsed = Options::parse(Some(&&options)).expect("options");
+            let empty = Transcript { messages: Vec::new(), summary: None, verdicts: Vec::new() };
+            let mut session: Session<&Value> = Session::new("s", empty).expect("a session");
+            let (mut at, mut steps) = (0, steps.iter().cycle());
+            while at < list.len() {
+                let to = (at + steps.next().expect("a step")).min(list.len());
+                session.append(list[at..to].to_vec()).expect("messages");
+                at = to;
+                let turn =
+                    session.project_turn(&parsed, &TurnOptions::default(), Callbacks::default()).expect("a turn");
+                let source: Value = list[..to].iter().copied().cloned().collect();
+                for name in shape.providers {
+                    let provider = Provider::named(name).expect("a provider");
+                    let output = sent_of(&session.view(&turn).messages, provider);
+                    for request in
+                        requests(shape, provider, &source).iter().filter(|of| of["original_messages"].is_null())
+                    {
+                        let mut new = new_violations(shape, &source, &output, provider, request);
+                        new.retain(|(rule, _)| is_promised(rule, &options));
+                        let case = || json!({"provider": name, "options": options, "messages": source, "at": to});
+                        prop_assert!(new.is_empty(), "{new:?}\n{}\nsent {}", case(), Value::from(output));
+                    }
+                }
+            }
+            Ok(())
+        };
+        let strategy = (story(), options(), prop::collection::vec(1..5_usize, 1..4));
+        if let Err(error) = run(cases, &strategy, property) {
+            failures.push(format!("{}: {}", shape.name, reason(error)));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {} shapes\n{}", failures.len(), SHAPES.len(), failures.join("\n\n"));
 }
 
 /// A projector that drops whole messages and never looks for the other half: it must fail, or the test above could
@@ -240,7 +290,7 @@ fn dropping_whole_messages_is_caught() {
         let property = |story: Story| {
             let messages = shape.render(&story);
             let output = without_failures(&messages);
-            let new = new_violations(&messages, &output, provider, &json!({}));
+            let new = new_violations(shape, &messages, &output, provider, &json!({}));
             prop_assert!(new.is_empty(), "{new:?}");
             Ok(())
         };
@@ -252,17 +302,19 @@ fn dropping_whole_messages_is_caught() {
 /// Every message that reports a failure goes, and nothing else.
 fn without_failures(messages: &Value) -> Vec<Value> {
     let failed = |message: &&Value| !message.to_string().contains("Error: no such file");
-    messages.as_array().expect("a list").iter().filter(failed).cloned().collect()
+    list(messages).iter().filter(failed).cloned().collect()
 }
 
 /// Cases that failed once.
 #[test]
 fn what_failed_once_holds() {
-    for case in read_fixture("guarantee.json").as_array().expect("a list") {
+    for case in list(&read_fixture("guarantee.json")) {
+        let shape = case["shape"].as_str().unwrap_or(PLAIN);
+        let shape = SHAPES.iter().find(|known| known.name == shape).expect("a shape");
         let provider = Provider::named(case["provider"].as_str().expect("a provider")).expect("a provider");
         let output = sent(&case["messages"], &case["options"], provider);
-        for request in requests(provider, &case["messages"]) {
-            let new = new_violations(&case["messages"], &output, provider, &request);
+        for request in requests(shape, provider, &case["messages"]) {
+            let new = new_violations(shape, &case["messages"], &output, provider, &request);
             assert!(new.is_empty(), "{}: {new:?}\nsent {}", case["why"], Value::from(output));
         }
     }

@@ -24,7 +24,7 @@ use crate::projection::read_facts;
 pub use boundary::balance_tool_call_boundary;
 pub use estimate::{estimate_messages_tokens, estimate_tokens, message_texts};
 pub use prune::{MAX_RESULT_CHARS, prune_tool_results};
-pub use trigger::{Triggers, maybe_compact, should_compact};
+pub use trigger::{Triggers, compact_if, maybe_compact, should_compact};
 
 /// What a compaction does: a run of messages becomes one.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! When to compact, and the numbers that callers give.
 
 use crate::error::ProjectionError;
+use crate::facts::MessageFacts;
 use crate::node::{Kind, Node};
 use crate::options::{POSITIVE, positive_number, unknown, wrong};
 use crate::projection::read_facts;
@@ -89,9 +90,19 @@ pub fn maybe_compact<N: Node>(
     triggers: &Triggers,
     tokens: Option<usize>,
 ) -> Result<Option<Compaction>, ProjectionError> {
-    let facts = read_facts(messages, 0)?;
-    let fires = triggers.fires(messages.len(), || tokens.unwrap_or_else(|| estimate(messages, &facts)));
-    Ok(if fires { compact_facts(messages, &facts, triggers.keep_last) } else { None })
+    Ok(compact_if(messages, &read_facts(messages, 0)?, triggers, false, tokens))
+}
+
+/// The same, of messages whose facts are known; `always` does not wait for a trigger.
+pub fn compact_if<N: Node>(
+    messages: &[N],
+    facts: &[MessageFacts],
+    triggers: &Triggers,
+    always: bool,
+    tokens: Option<usize>,
+) -> Option<Compaction> {
+    let fires = always || triggers.fires(messages.len(), || tokens.unwrap_or_else(|| estimate(messages, facts)));
+    if fires { compact_facts(messages, facts, triggers.keep_last) } else { None }
 }
 
 /// Whether a list of `count` messages is longer than `threshold`.

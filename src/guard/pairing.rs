@@ -2,18 +2,25 @@
 
 use serde_json::Value;
 
-use crate::exchange::{Exchanges, Spot};
+use crate::exchange::{Exchange, Exchanges};
 use crate::facts::{MessageFacts, Role};
 use crate::plan::ResolvedPlan;
 use crate::value::object;
 
-/// The first message where the plan would leave half of an exchange.
-pub fn split_exchange(plan: &ResolvedPlan, exchanges: &Exchanges<'_>) -> Option<usize> {
-    let is_split = |call: Spot, results: &[Spot]| {
-        let hides_call = plan.hides_call(call);
-        results.iter().any(|result| plan.hides_result(*result) != hides_call)
+/// The first message where the changes on trial would leave half of an exchange.
+pub fn split_exchange(plan: &ResolvedPlan, facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> Option<usize> {
+    let is_split = |exchange: &&Exchange| {
+        let hides_call = plan.hides_call(exchange.call);
+        exchange.results.iter().any(|result| plan.hides_result(*result) != hides_call)
     };
-    exchanges.iter().find(|exchange| is_split(exchange.call, &exchange.results)).map(|exchange| exchange.call.0)
+    let mut split = None;
+    for index in plan.touched() {
+        let results = 0..facts.get(index).map_or(0, |facts| facts.results.len());
+        let answered = results.filter_map(|position| exchanges.answered_by((index, position)));
+        let found = exchanges.of_message(index).iter().chain(answered).filter(is_split);
+        split = found.map(|exchange: &Exchange| exchange.call.0).chain(split).min();
+    }
+    split
 }
 
 /// Something that providers refuse.

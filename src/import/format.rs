@@ -93,6 +93,21 @@ impl Format {
 /// Every format, the most specific first: among equally sure ones the first counts.
 pub const FORMATS: &[&Format] = &[
     &super::claude_code::FORMAT,
+    &super::opencode::FORMAT,
+    &super::cline::FORMAT,
+    &super::vscode_chat::FORMAT,
+    &super::goose::FORMAT,
+    &super::amp::FORMAT,
+    &super::grok::FORMAT,
+    &super::kiro::FORMAT,
+    &super::gptme::FORMAT,
+    &super::openhands::FORMAT,
+    &super::swe_agent::FORMAT,
+    &super::inspect::FORMAT,
+    &super::atif::FORMAT,
+    &super::otel::FORMAT,
+    &super::chatgpt::FORMAT,
+    &super::claude_ai::FORMAT,
     // Wire shapes: what looks like them to one of the above is that format's.
     &super::harn::FORMAT,
     &super::langchain::FORMAT,

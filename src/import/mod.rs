@@ -2,19 +2,35 @@
 //! shape and, wherever it can, its very bytes; what is no message is counted, and what cannot be read is warned of.
 
 mod ai_sdk;
+mod amp;
 mod anthropic;
+mod atif;
 mod bedrock;
+mod chatgpt;
+mod claude_ai;
 mod claude_code;
+mod cline;
 mod detect;
 mod format;
 mod gemini;
+mod goose;
+mod gptme;
+mod grok;
 mod harn;
+mod inspect;
+mod kiro;
 mod langchain;
 mod line;
 mod openai_chat;
 mod openai_responses;
+mod opencode;
+mod openhands;
+mod otel;
 mod output;
+mod parts;
 mod positions;
+mod swe_agent;
+mod vscode_chat;
 mod wire;
 mod write;
 
@@ -38,8 +54,8 @@ pub struct ImportOptions {
     pub format: Option<&'static Format>,
     /// Which messages are wanted.
     pub scope: Scope,
-    /// Which transcript of a file of several, counted from 0: training data holds one a line.
-    pub transcript: usize,
+    /// Which transcript of a file that holds several, counted from 0: the first, with a warning, when it is not said.
+    pub transcript: Option<usize>,
 }
 
 impl ImportOptions {
@@ -63,7 +79,7 @@ impl ImportOptions {
             Some("all") => Scope::All,
             Some(other) => return Err(unknown("options.view", "\"model\" or \"all\"".to_owned(), other)),
         };
-        Ok(ImportOptions { format, scope, transcript: 0 })
+        Ok(ImportOptions { format, scope, transcript: None })
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::document::Slice;
 
+use super::format::Scope;
 use super::line::Line;
 
 /// Everything that was read from a file.
@@ -18,8 +19,8 @@ pub struct Output {
     pub summary: Option<String>,
     /// Offset of the text that is being read, in the file.
     pub(super) base: usize,
-    /// Which transcript is wanted of a file of several, counted from 0.
-    pub(super) wanted: usize,
+    /// Which of several transcripts is wanted.
+    pub(super) wanted: Option<usize>,
 }
 
 /// A message and where it comes from.
@@ -120,6 +121,32 @@ impl Output {
             start: self.base + value.start(),
             end: self.base + value.end(),
             ..Source::default()
+        }
+    }
+
+    /// Adds a message; where only what the model sees is wanted, counts one that it does not see.
+    pub fn put(&mut self, message: Message, scope: Scope) {
+        match (scope, &message.source.sidechain, message.source.branch) {
+            (Scope::Model, Some(id), _) => self.count(&["sidechain:", id].concat()),
+            (Scope::Model, None, Some(branch)) => self.count(branch),
+            _ => self.messages.push(message),
+        }
+    }
+
+    /// Which of `count` transcripts is to be read: the wanted one, else the first, and then it warns of the others.
+    pub fn choose(&mut self, count: usize, path: &str) -> usize {
+        match self.wanted {
+            Some(wanted) if wanted < count => wanted,
+            Some(_) => {
+                self.warn_path("no_such_transcript", path, format!("there are {count} transcripts: none was read"));
+                usize::MAX
+            }
+            None => {
+                if count > 1 {
+                    self.warn_path("several_transcripts", path, format!("{count} transcripts: the first was read"));
+                }
+                0
+            }
         }
     }
 

@@ -382,13 +382,8 @@ impl ReadLines for Reader {
 
     fn finish(self: Box<Self>, out: &mut Output) {
         let Reader { wire, scope, entries, threads, transcripts, .. } = *self;
-        if transcripts > 1 {
-            let message = if out.wanted < transcripts {
-                format!("{transcripts} transcripts in one file: number {} was read", out.wanted + 1)
-            } else {
-                format!("{transcripts} transcripts in one file: there is no number {}", out.wanted + 1)
-            };
-            out.warn("several_transcripts", message);
+        if transcripts > 0 {
+            out.choose(transcripts, "");
         }
         let longest = threads.iter().enumerate().max_by_key(|(_, thread)| thread.live.len());
         let longest = longest.map_or(0, |(index, _)| index);
@@ -474,7 +469,7 @@ impl Reader {
             || (answer.is_none() && body.is_some_and(|body| body.get("model").is_none()));
         if stands_alone {
             self.transcripts += 1;
-            if self.transcripts != out.wanted + 1 {
+            if self.transcripts != out.wanted.unwrap_or_default() + 1 {
                 return;
             }
         }

@@ -8,6 +8,7 @@ import { Transcript, exporterOf } from './transcript.js';
 export { ProjectionError, Transcript };
 export * from './compaction.js';
 export * from './import.js';
+export { AgentSession } from './session.js';
 
 /** The version of this package. */
 export const version = '0.1.0';

@@ -2,6 +2,7 @@
 import * as engine from './glue.js';
 import { inBackground } from './background.js';
 import { call, mustBeText } from './call.js';
+import { counted, needsCount, tokensIfNeeded } from './counting.js';
 import { ProjectionError } from './error.js';
 
 /**
@@ -24,11 +25,7 @@ export function compact(messages, keep_last) {
  */
 export function maybeCompact(messages, options) {
   const list = listOf(messages);
-  let tokens;
-  if (needsCount(list, options)) {
-    tokens = 0;
-    for (const text of call(() => engine.messageTexts(messages))) tokens += counted(text, options.count_tokens);
-  }
+  const tokens = tokensIfNeeded(list, messages, options);
   return applied(list, call(() => engine.maybeCompact(messages, options, tokens)));
 }
 
@@ -154,23 +151,6 @@ function snapshotOf(messages) {
 /** The list with what the engine cut out replaced by its summary. */
 function applied(list, cut, source = list) {
   return cut ? [...source.slice(0, cut.start), cut.summary, ...source.slice(cut.end)] : list;
-}
-
-/** Whether the caller's tokenizer decides. */
-function needsCount(list, options) {
-  const isNeeded = call(() => engine.needsTokens(list?.length ?? 0, options));
-  return isNeeded && typeof options.count_tokens === 'function';
-}
-
-function counted(text, count) {
-  const tokens = count(text);
-  if (typeof tokens === 'number' && tokens >= 0 && tokens < Infinity) return tokens;
-  throw new ProjectionError({
-    code: 'invalid_option',
-    path: 'options.count_tokens',
-    expected: 'a function that returns a number, zero or more',
-    message: `options.count_tokens: expected a function that returns a number, zero or more; it returned ${typeof tokens}`,
-  });
 }
 
 const MOST_MILLISECONDS = 8;

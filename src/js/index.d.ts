@@ -999,6 +999,318 @@ export declare class Transcript<M extends object = Message> {
 }
 
 // ---------------------------------------------------------------------------------------------
+// AgentSession: projecting before every request of an agent (ours; the seed's `agent_session_project_turn`)
+
+/** When new decisions are worth that the provider's cache of the prompt is broken. Any one of them is enough. */
+export interface BatchOptions {
+  /** When so many tokens would be reclaimed by all that is held back. */
+  readonly min_reclaimed_tokens?: number | null | undefined;
+  /** When so many turns have passed since the first of them was held back. */
+  readonly max_turns?: number | null | undefined;
+  /** When the last turn is so long ago: the provider has forgotten its cache, so that breaking it costs nothing. */
+  readonly when_idle_ms?: number | null | undefined;
+}
+
+/** What a token costs, relative to one that is not cached. */
+export interface CachePrices {
+  /** Read from the cache. Default 0.1. */
+  readonly read?: number | null | undefined;
+  /** Written to it. Default 1.25. */
+  readonly write?: number | null | undefined;
+}
+
+/** What a turn takes beside the options of its policy. */
+export interface TurnFields {
+  /** Holds new decisions back until they are worth a break of the cache. Without it each is taken at once. */
+  readonly batch?: BatchOptions | null | undefined;
+  /** For `view.cache.break_even_requests`. */
+  readonly cache_prices?: CachePrices | null | undefined;
+  /** Takes all that is held back, whatever `batch` says. Default `false`. */
+  readonly flush?: boolean | null | undefined;
+  /** The time in milliseconds, for `when_idle_ms`. Default `Date.now()`. */
+  readonly now?: number | null | undefined;
+}
+
+/**
+ * The options of a turn. What is not given is as in the session's `transcript_projection`; a name alone is short for
+ * `{policy: name}`.
+ */
+export type TurnOptions<M extends object = Message, N extends object = M> =
+  | Exclude<PolicyName, 'custom'>
+  | TurnFields
+  | ((
+      | RawOptions<M>
+      | CleanToolRepairOptions<M>
+      | SquashFailedCallsOptions<M>
+      | SummaryPrefixOptions<M>
+      | ReachabilityGcOptions<M>
+      | CustomOptions<M, N>
+      | (CommonOptions<M> & CleanToolRepairFields & SummaryPrefixFields & ReachabilityGcFields)
+    ) &
+      TurnFields);
+
+/** Decisions that `batch` holds back. */
+export interface Pending {
+  /** How many: calls to hide, bodies to replace, messages to drop. */
+  readonly count: number;
+  /** The messages that they would change. */
+  readonly indices: readonly number[];
+  /** What they would reclaim, estimated. */
+  readonly reclaimed_tokens: number;
+  /** For how many turns the oldest of them has been held back. */
+  readonly turns: number;
+}
+
+/** A view against the session's view before it: what of a provider's prompt cache is still good. */
+export interface CacheReport {
+  /** How many messages at the start are the same as in the view before. */
+  readonly stable_prefix_count: number;
+  /**
+   * The tokens, estimated, that the view before had sent already and that have to be written again, because something
+   * before them changed. 0 when the view before is a prefix of this one.
+   */
+  readonly rewritten_tokens: number;
+  /** What the decisions that this turn took reclaim of what the view before had sent, estimated. */
+  readonly reclaimed_tokens: number;
+  /**
+   * After how many further requests the change has paid: with R rewritten and S reclaimed tokens,
+   * `ceil((R * write - (R + S) * read) / (S * read))`, at least 0. `null` when nothing was rewritten or reclaimed.
+   */
+  readonly break_even_requests: number | null;
+}
+
+/** What a view of a session says beside what every view says. */
+export interface TurnReport {
+  readonly pending: Pending;
+  readonly cache: CacheReport;
+}
+
+/** The view of a turn. Its lists of indices are made when they are first read. */
+export type SessionView<M extends object = Message, N extends object = M> = ProjectionView<M | CompactionSummary, N> &
+  TurnReport & { readonly event: SessionProjectionEvent };
+
+/** A decision of a turn, as the event records it. Spots are `[message, position among its calls or results]`. */
+export type RecordedDecision =
+  | { readonly hide: readonly [number, number]; readonly reason: string }
+  | { readonly replace: readonly [number, number] }
+  | {
+      readonly drop: readonly (readonly [first: number, last: number])[];
+      readonly before: number;
+      readonly text: string | null;
+      readonly role: 'system' | 'developer' | 'user';
+    }
+  | { readonly strip: readonly number[] };
+
+/** The record of a turn. Alone it says what the turn changed; the session knows what was settled before. */
+export type SessionProjectionEvent<P extends PolicyName = PolicyName> = Omit<ProjectionEvent<P>, 'metadata'> & {
+  readonly metadata: ProjectionMetadata<P> & {
+    readonly session: {
+      readonly session_id: string;
+      /** The turn, from 1. */
+      readonly turn: number;
+      /** How many compactions came before. */
+      readonly compactions: number;
+      readonly previous_event_id: string | null;
+      /** What this turn decided, in order. */
+      readonly decisions: readonly RecordedDecision[];
+      readonly pending: Pending;
+      readonly cache: CacheReport;
+    };
+  };
+};
+
+/** The record of a compaction. */
+export interface CompactionEvent {
+  readonly id: string;
+  readonly kind: 'compaction';
+  readonly role: 'system';
+  readonly visibility: 'internal';
+  readonly text: string;
+  readonly blocks: readonly { readonly type: 'text'; readonly text: string; readonly visibility: 'internal' }[];
+  readonly metadata: {
+    readonly mode: 'manual' | 'auto';
+    readonly strategy: 'summary';
+    /** How many messages went to the archive. */
+    readonly archived_messages: number;
+    readonly estimated_tokens_before: number;
+    readonly estimated_tokens_after: number;
+    /** The entry of the archive. */
+    readonly snapshot_asset_id: string;
+    /** Which messages went: from `start`, without `end`. */
+    readonly start: number;
+    readonly end: number;
+    /** How many messages there were. */
+    readonly source_count: number;
+    readonly session_id: string;
+    readonly previous_event_id: string | null;
+  };
+}
+
+/** Messages that a compaction took out of the list. */
+export interface ArchiveEntry<M extends object = Message> {
+  readonly id: string;
+  /** Where they stood in the list: from `start`, without `end`. The summary stands at `start` now. */
+  readonly start: number;
+  readonly end: number;
+  readonly messages: readonly (M | CompactionSummary)[];
+  /** The message that stands for them. */
+  readonly summary: CompactionSummary;
+  /** `sha256:` and 64 hex digits over the canonical JSON of `messages`. */
+  readonly hash: string;
+  /** The `compaction` event. */
+  readonly event_id: string;
+}
+
+/** The raw transcript of a session: live, so leave it as it is. */
+export interface SessionTranscript<M extends object = Message> {
+  readonly _type: 'transcript';
+  readonly version: 2;
+  readonly id: string;
+  readonly messages: readonly (M | CompactionSummary)[];
+  readonly events: readonly (SessionProjectionEvent | CompactionEvent | object)[];
+  readonly assets: readonly object[];
+  readonly summary?: string | null | undefined;
+}
+
+/** What listeners of `transcript_projected` get. */
+export interface TranscriptProjected<M extends object = Message> {
+  readonly type: 'transcript_projected';
+  readonly session_id: string;
+  readonly view: SessionView<M, object>;
+  readonly event: SessionProjectionEvent;
+  /** The parameters of the ACP notification, as `acpUpdate` writes them; made when it is read. */
+  readonly acp: AcpSessionNotification;
+}
+
+/** Where two transcripts begin to differ. */
+export interface Difference {
+  /** `transcript.messages[12]`, `archive[0].messages[3]`. */
+  readonly path: string;
+  readonly index: number;
+  /** The entry of the archive; `null` when the message is still in the list. */
+  readonly archive_id: string | null;
+}
+
+/** A turn made again. */
+export interface SessionReplay<M extends object = Message> {
+  /** As in `Replay`. Both hashes are made anew, from the first message on. */
+  readonly matches: boolean | null;
+  readonly source_matches: boolean | null;
+  /** The raw messages of that turn. */
+  readonly messages: (M | CompactionSummary)[];
+  readonly view: SessionView<M, object>;
+  /** The first message that is not the one that was saved; `null` when none is, or when nothing was saved. */
+  readonly first_difference: Difference | null;
+}
+
+/** How much a session has worked: for tests, which count rather than time. */
+export interface Work {
+  /** How often a message was read, whether for its facts, its characters, or to be hashed. */
+  readonly messages_read: number;
+  readonly bytes_hashed: number;
+  /** How often the body of a result or the arguments of a call were fetched. */
+  readonly bodies_fetched: number;
+}
+
+/** A session as JSON. It has all that `AgentSession.fromJSON` needs; the lists that follow from it are left out. */
+export interface SavedSession<M extends object = Message> {
+  readonly _type: 'agent_session';
+  readonly version: 1;
+  readonly session_id: string;
+  readonly transcript: {
+    readonly _type: 'transcript';
+    readonly version: 2;
+    readonly id: string;
+    readonly messages: readonly (M | CompactionSummary)[];
+    readonly events: readonly object[];
+    readonly assets: readonly object[];
+    readonly summary?: string | null | undefined;
+  };
+  readonly archive: readonly ArchiveEntry<M>[];
+  /** The SHA-256 of each message, those of the archive first. */
+  readonly message_hashes: readonly string[];
+  readonly transcript_projection: object;
+  readonly scratchpad: { readonly value: unknown; readonly version: string | number } | null;
+  /** The `now` of the last turn. */
+  readonly last_turn_at: number | null;
+}
+
+/** What a session starts with. */
+export interface AgentSessionOptions<M extends object = Message> {
+  readonly session_id: string;
+  /** Messages that are there already. Their list is copied, they are not. */
+  readonly transcript?: TranscriptInput<M> | null | undefined;
+  /** The options of every turn. Default `raw`. */
+  readonly transcript_projection?: TurnOptions<M, object> | null | undefined;
+}
+
+/**
+ * The transcript of an agent, projected before each request. A turn costs what is new, not the history.
+ *
+ * Decisions are sticky: what a turn hid or replaced stays so in every later one, and nothing comes back, so that the
+ * start of the prompt stays the same and a provider's cache of it stays good. `custom` is not: its projector sees all
+ * messages each time. It holds memory of the engine: `free()` it, or declare it with `using`.
+ */
+export declare class AgentSession<M extends object = Message> {
+  constructor(options: AgentSessionOptions<M>);
+  /**
+   * Goes on with a saved session.
+   *
+   * @param options `verify: false` takes messages that are not the saved ones, which `replay` then names
+   * @throws {ProjectionError} `session_tampered`, with the `path` of the first message that is not the saved one
+   */
+  static fromJSON<M extends object = Message>(
+    json: string | Uint8Array | SavedSession<M>,
+    options?: {
+      readonly verify?: boolean | undefined;
+      readonly transcript_projection?: TurnOptions<M, object> | null | undefined;
+    },
+  ): AgentSession<M>;
+  readonly session_id: string;
+  /** The number of messages in the list. */
+  readonly length: number;
+  /** The raw transcript, with all events. */
+  readonly transcript: SessionTranscript<M>;
+  /** The events of the transcript. */
+  readonly events: SessionTranscript<M>['events'];
+  /** What compactions took out of the list, oldest first. */
+  readonly archive: readonly ArchiveEntry<M>[];
+  readonly work: Work;
+  /** Adds messages at the end. They must not change afterwards. */
+  append(...messages: M[]): void;
+  /**
+   * Projects, appends the `transcript.projection` event to the transcript and tells the listeners.
+   *
+   * @returns kept messages are the caller's own objects
+   */
+  projectTurn<N extends object = M>(options?: TurnOptions<M, N> | null): SessionView<M, N>;
+  /**
+   * The agent's working memory: root and write barrier of `reachability_gc` in all later turns, unless their own
+   * options say otherwise. `null` takes it back.
+   *
+   * @param version names this state of it in the events; default: counted from 1
+   */
+  setScratchpad(value: unknown, version?: string | number): void;
+  /**
+   * Puts a summary in place of old messages, which go to the archive. Later indices refer to what remains. With `every`
+   * or `token_budget` only when one of them fires, as `maybeCompact`.
+   *
+   * @returns the entry of the archive; `null` when there was nothing to do
+   */
+  compact(options: number | CompactionOptions): ArchiveEntry<M> | null;
+  /**
+   * Listens. What a listener throws goes to `reportError`, or to the console: the turn and the other listeners go on.
+   *
+   * @returns a function that ends it
+   */
+  on(type: 'transcript_projected', listener: (event: TranscriptProjected<M>) => void): () => void;
+  /** Makes a turn again, from what is saved alone, and proves it by hash. */
+  replay(eventId: string, callbacks?: ReplayCallbacks<M>): SessionReplay<M>;
+  /** What `JSON.stringify(session)` saves. */
+  toJSON(): SavedSession<M>;
+  /** Gives the memory back. More than once does no harm; any other use after it throws `freed`. */
+
+// ---------------------------------------------------------------------------------------------
 // Session files. (All ours)
 
 /** The formats that `importTranscript` reads. `docs/formats.md` says of each how it is read. */
@@ -1188,6 +1500,9 @@ export declare class Importer {
   [Symbol.dispose](): void;
 }
 
+
+
+// ---------------------------------------------------------------------------------------------
 /**
  * Writes the messages to send as text, without marks: a JSON array, or one message a line. The view of a `Transcript`
  * that was read from text or from a file keeps the text's own spelling: every digit, the order of keys, escapes. Nothing
@@ -1239,11 +1554,20 @@ export type ErrorCode =
   | 'event_invalid'
   /** The event records messages that a custom projector made: the replay needs that projector. */
   | 'replay_needs_projector'
+  /** The session has no projection event of this id. */
+  | 'event_not_found'
+  /** A message of a saved session, `path` says which, is not the one that was saved. */
+  | 'session_tampered'
+  /** A saved session is none, or misses a part. */
+  | 'session_invalid'
   /** In the browser: `await init()` first. Or `init()` could not load the engine; the message says why. */
   | 'not_initialized'
+  /** The `Transcript` or the `AgentSession` was freed. */
+
+// ---------------------------------------------------------------------------------------------
   /** The `Transcript` was freed; the `Importer` was, or has finished. */
   | 'freed'
-  /** A callback tried to append to the `Transcript` that is being projected. */
+  /** A callback tried to change the `Transcript` or the `AgentSession` that is being projected. */
   | 'in_use'
   /** A fault of this package; `cause` holds the WebAssembly error. */
   | 'engine_failure';

@@ -1,7 +1,7 @@
 // A transcript that stays in the engine.
 import * as engine from './glue.js';
 import { call, mustBeText } from './call.js';
-import { ProjectionError } from './error.js';
+import { Owned } from './owned.js';
 
 /** What writes each view that was made of a transcript of text. */
 const exporters = new WeakMap();
@@ -11,15 +11,14 @@ const exporters = new WeakMap();
  * declare it with `using`. One that is forgotten is freed when the garbage collector finds it.
  */
 export class Transcript {
-  #handle;
-  #calls = 0; // under way: more than none only inside a callback of the caller
+  #owned;
 
   /** Not for callers: use `Transcript.fromJSON` or `Transcript.fromObject`. */
   constructor(handle) {
     if (!(handle instanceof engine.TranscriptHandle)) {
       throw new TypeError('a Transcript is made by Transcript.fromJSON or Transcript.fromObject');
     }
-    this.#handle = handle;
+    this.#owned = new Owned(handle, 'Transcript');
   }
 
   /**
@@ -45,17 +44,17 @@ export class Transcript {
 
   /** The messages: the caller's own objects, or those made of its JSON, the same ones each time. */
   get messages() {
-    return this.#call((handle) => Array.from({ length: handle.length }, (_, index) => handle.message(index)));
+    return this.#owned.use((handle) => Array.from({ length: handle.length }, (_, index) => handle.message(index)));
   }
 
   /** The summary that the transcript carries; `undefined` without one. */
   get summary() {
-    return this.#call((handle) => handle.summary);
+    return this.#owned.use((handle) => handle.summary);
   }
 
   /** The number of messages. */
   get length() {
-    return this.#call((handle) => handle.length);
+    return this.#owned.use((handle) => handle.length);
   }
 
   /**
@@ -64,14 +63,7 @@ export class Transcript {
    * @param {object[]} messages
    */
   append(messages) {
-    if (this.#calls > 0) {
-      throw new ProjectionError({
-        code: 'in_use',
-        expected: 'a call after the projection',
-        message: 'this Transcript is being projected: append to it afterwards',
-      });
-    }
-    this.#call((handle) => handle.append(messages));
+    this.#owned.change((handle) => handle.append(messages));
   }
 
   /**
@@ -81,11 +73,11 @@ export class Transcript {
    * @returns {object}
    */
   project(options) {
-    const view = this.#call((handle) => handle.project(options));
+    const view = this.#owned.use((handle) => handle.project(options));
     // A projector's own messages are objects only: there is no text of theirs to keep.
-    if (view.policy !== 'custom' && this.#call((handle) => handle.isExact)) {
+    if (view.policy !== 'custom' && this.#owned.use((handle) => handle.isExact)) {
       exporters.set(view, (isLines, provider) =>
-        this.#call((handle) => handle.exportView(view.event, provider, isLines)),
+        this.#owned.use((handle) => handle.exportView(view.event, provider, isLines)),
       );
     }
     return view;
@@ -100,7 +92,7 @@ export class Transcript {
    */
   validate(provider, request) {
     mustBeText(provider, 'provider', 'unknown_provider');
-    return this.#call((handle) => handle.validate(provider, request));
+    return this.#owned.use((handle) => handle.validate(provider, request));
   }
 
   /**
@@ -111,7 +103,7 @@ export class Transcript {
    */
   message(index) {
     const isIndex = Number.isInteger(index) && index >= 0;
-    return this.#call((handle) => (isIndex && index < handle.length ? handle.message(index) : undefined));
+    return this.#owned.use((handle) => (isIndex && index < handle.length ? handle.message(index) : undefined));
   }
 
   /**
@@ -119,44 +111,16 @@ export class Transcript {
    * any other use after it throws.
    */
   free() {
-    const handle = this.#handle;
-    this.#handle = undefined;
-    if (handle !== undefined && this.#calls === 0) release(handle);
+    this.#owned.free();
   }
 
   // Hosts without the symbol have no `using` either; compilers of `using` look for this stand-in.
   [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
     this.free();
   }
-
-  #call(use) {
-    const handle = this.#handle;
-    if (handle === undefined) {
-      throw new ProjectionError({
-        code: 'freed',
-        expected: 'a Transcript in use',
-        message: 'this Transcript was freed',
-      });
-    }
-    this.#calls += 1;
-    try {
-      return call(() => use(handle));
-    } finally {
-      this.#calls -= 1;
-      if (this.#handle === undefined && this.#calls === 0) release(handle);
-    }
-  }
 }
 
 /** Writes a view as its transcript's text spells it; `undefined` for views of objects. */
 export function exporterOf(view) {
   return typeof view === 'object' && view !== null ? exporters.get(view) : undefined;
-}
-
-function release(handle) {
-  try {
-    handle.free();
-  } catch {
-    // The engine failed in a call on it and holds it for ever: there is nothing to give back.
-  }
 }

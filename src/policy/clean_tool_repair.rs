@@ -11,64 +11,145 @@ use crate::exchange::Exchange;
 use crate::facts::arguments;
 use crate::node::{Node, to_value};
 use crate::options::RepairMatch;
-use crate::plan::Plan;
+use crate::plan::{Plan, ResolvedPlan};
 
-pub fn plan<N: Node>(scene: &Scene<'_, N>) -> Plan {
-    let successes = Successes::of(scene);
-    let mut plan = Plan::default();
-    for exchange in scene.exchanges.iter() {
-        if let Some(repair) = repair_of(scene, exchange, &successes) {
-            plan.hide(exchange, format!("later_success_at_index_{}", repair.exchange.call.0));
-        }
-    }
-    plan
+/// What is known of calls and their outcomes, by tool.
+#[derive(Default)]
+pub struct Watch {
+    /// How many answers were taken in.
+    taken_in: usize,
+    by_tool: HashMap<String, Tool>,
+    /// The failures whose repair is known, in order. Some may be in the open turn.
+    repairs: Vec<Repair>,
 }
 
-/// A success, with what it was about when that matters.
-struct Success<'a> {
-    exchange: &'a Exchange,
+#[derive(Default)]
+struct Tool {
+    /// In order.
+    successes: Vec<Known>,
+    /// Failures without a repair so far.
+    waiting: Vec<Known>,
+}
+
+/// An exchange, with what it was about when that matters.
+struct Known {
+    exchange: usize,
     target: Option<Target>,
 }
 
-/// The first success that repairs the exchange, if it is a closed failure.
-fn repair_of<'a, N: Node>(
-    scene: &Scene<'_, N>,
-    exchange: &Exchange,
-    successes: &'a Successes<'a>,
-) -> Option<&'a Success<'a>> {
-    let seen = scene.exchanges.seen(exchange);
-    if seen.0 >= scene.open_turn || !scene.exchanges.has_failed(exchange) {
-        return None;
-    }
-    let tool = &scene.exchanges.call(exchange)?.name;
-    let of_tool = successes.by_tool.get(tool).filter(|_| !tool.is_empty())?;
-    let target = target_if_asked(scene, exchange);
-    let success = |index: &usize| successes.list.get(*index);
-    let is_seen = |index: &usize| success(index).is_some_and(|success| scene.exchanges.made(success.exchange) <= seen);
-    let later = of_tool.get(of_tool.partition_point(is_seen)..)?;
-    later.iter().filter_map(success).find(|success| match (&target, &success.target) {
-        (Some(failed), Some(repaired)) => failed.is_same_as::<N>(repaired),
-        _ => true,
-    })
+struct Repair {
+    failure: Known,
+    tool: String,
+    by: usize,
 }
 
-/// Every success, in order, and the successes of each tool.
-#[derive(Default)]
-struct Successes<'a> {
-    list: Vec<Success<'a>>,
-    by_tool: HashMap<String, Vec<usize>>,
-}
-
-impl<'a> Successes<'a> {
-    fn of<N: Node>(scene: &Scene<'a, N>) -> Self {
-        let mut successes = Successes::default();
-        for exchange in scene.exchanges.iter().filter(|exchange| scene.exchanges.has_succeeded(exchange)) {
-            if let Some(call) = scene.exchanges.call(exchange) {
-                successes.by_tool.entry(call.name.clone()).or_default().push(successes.list.len());
-                successes.list.push(Success { exchange, target: target_if_asked(scene, exchange) });
+impl Watch {
+    /// All repairs that are not settled yet.
+    pub fn plan<N: Node>(&mut self, scene: &Scene<'_, N>, settled: &ResolvedPlan) -> Plan {
+        self.take_in(scene);
+        let exchange = |index: usize| scene.exchanges.get(index);
+        self.repairs
+            .retain(|repair| exchange(repair.failure.exchange).is_some_and(|failed| !settled.hides_call(failed.call)));
+        let mut plan = Plan::default();
+        for repair in &self.repairs {
+            let Some((failed, by)) = exchange(repair.failure.exchange).zip(exchange(repair.by)) else { continue };
+            if scene.exchanges.seen(failed).0 < scene.open_turn {
+                plan.hide(failed, format!("later_success_at_index_{}", by.call.0));
             }
         }
-        successes
+        plan
+    }
+
+    fn take_in<N: Node>(&mut self, scene: &Scene<'_, N>) {
+        let answered = scene.exchanges.answered_since(self.taken_in);
+        self.taken_in += answered.len();
+        let mut successes = Vec::new();
+        let mut failures = Vec::new();
+        for index in answered {
+            let Some(exchange) = scene.exchanges.get(*index) else { continue };
+            let Some(tool) = tool_of(scene, exchange) else { continue };
+            if exchange.results.len() > 1 {
+                // A second answer may have turned it round.
+                failures.append(&mut self.forget(*index, tool));
+                failures.retain(|(_, failure): &(String, Known)| failure.exchange != *index);
+            }
+            let known = || Known { exchange: *index, target: target_if_asked(scene, exchange) };
+            if scene.exchanges.has_succeeded(exchange) {
+                let of_tool = self.by_tool.entry(tool.to_owned()).or_default();
+                let at = of_tool.successes.partition_point(|success| success.exchange < *index);
+                of_tool.successes.insert(at, known());
+                successes.push((tool, *index));
+            } else if scene.exchanges.has_failed(exchange) {
+                failures.push((tool.to_owned(), known()));
+            }
+        }
+        for (tool, success) in successes {
+            self.repair_waiting(scene, tool, success);
+        }
+        for (tool, failure) in failures {
+            self.find_repair(scene, tool, failure);
+        }
+    }
+
+    /// Forgets what was known of an exchange. Returns the failures that it had repaired.
+    fn forget(&mut self, exchange: usize, tool: &str) -> Vec<(String, Known)> {
+        if let Some(tool) = self.by_tool.get_mut(tool) {
+            tool.successes.retain(|known| known.exchange != exchange);
+            tool.waiting.retain(|known| known.exchange != exchange);
+        }
+        self.repairs.retain(|repair| repair.failure.exchange != exchange);
+        let (unsure, sure) = std::mem::take(&mut self.repairs).into_iter().partition(|repair| repair.by == exchange);
+        self.repairs = sure;
+        let unsure: Vec<Repair> = unsure;
+        unsure.into_iter().map(|repair| (repair.tool, repair.failure)).collect()
+    }
+
+    /// Tries a success that is new on the failures that wait for one.
+    fn repair_waiting<N: Node>(&mut self, scene: &Scene<'_, N>, name: &str, success: usize) {
+        let Some(tool) = self.by_tool.get_mut(name) else { return };
+        let Some(by) = tool.successes.iter().rfind(|known| known.exchange == success) else { return };
+        let mut at = 0;
+        while let Some(failure) = tool.waiting.get(at) {
+            if is_later(scene, by, failure) && is_same_target::<N>(failure, by) {
+                let repair = Repair { failure: tool.waiting.swap_remove(at), tool: name.to_owned(), by: success };
+                insert(&mut self.repairs, repair);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Finds the first success that repairs a failure that is new, or lets it wait.
+    fn find_repair<N: Node>(&mut self, scene: &Scene<'_, N>, name: String, failure: Known) {
+        let tool = self.by_tool.entry(name.clone()).or_default();
+        let first = tool.successes.partition_point(|success| !is_later(scene, success, &failure));
+        let mut later = tool.successes.get(first..).unwrap_or_default().iter();
+        match later.find(|success| is_same_target::<N>(&failure, success)).map(|success| success.exchange) {
+            Some(by) => insert(&mut self.repairs, Repair { failure, tool: name, by }),
+            None => tool.waiting.push(failure),
+        }
+    }
+}
+
+fn insert(repairs: &mut Vec<Repair>, repair: Repair) {
+    let at = repairs.partition_point(|known| known.failure.exchange < repair.failure.exchange);
+    repairs.insert(at, repair);
+}
+
+fn tool_of<'a, N: Node>(scene: &Scene<'a, N>, exchange: &Exchange) -> Option<&'a str> {
+    scene.exchanges.call(exchange).map(|call| call.name.as_str()).filter(|tool| !tool.is_empty())
+}
+
+/// Whether the model made the one call after it had seen how the other went.
+fn is_later<N: Node>(scene: &Scene<'_, N>, success: &Known, failure: &Known) -> bool {
+    let pair = scene.exchanges.get(success.exchange).zip(scene.exchanges.get(failure.exchange));
+    pair.is_some_and(|(success, failure)| scene.exchanges.made(success) > scene.exchanges.seen(failure))
+}
+
+fn is_same_target<N: Node>(failure: &Known, success: &Known) -> bool {
+    match (&failure.target, &success.target) {
+        (Some(failed), Some(repaired)) => failed.is_same_as::<N>(repaired),
+        _ => true,
     }
 }
 

@@ -1,5 +1,5 @@
 //! The policies: what each hides. A policy reads facts and options and returns a plan; adding one is a new file
-//! and a line in each `match` here.
+//! and a line in each `match` here. It remembers what it has read, so that one more turn costs what is new.
 //!
 //! Which should I use? `clean_tool_repair` for agents that correct themselves: it hides only what a later success
 //! has made obsolete. `squash_failed_calls` when failures are not worth a line. `reachability_gc` when old file
@@ -17,9 +17,9 @@ use crate::exchange::Exchanges;
 use crate::facts::MessageFacts;
 use crate::node::Node;
 use crate::options::Options;
-use crate::plan::Plan;
+use crate::plan::{Plan, ResolvedPlan};
 
-pub use reachability_gc::content_hash;
+pub use reachability_gc::{content_hash, moved, replacement_at};
 
 /// What a projection hides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,13 +87,46 @@ pub struct Scene<'a, N> {
     pub open_turn: usize,
 }
 
-/// Runs a built-in policy. `custom` has no plan of its own: its projector decides.
-pub fn plan<N: Node>(scene: &Scene<'_, N>) -> Plan {
-    match scene.options.policy {
-        Policy::Raw | Policy::Custom => Plan::default(),
-        Policy::CleanToolRepair => clean_tool_repair::plan(scene),
-        Policy::SquashFailedCalls => squash_failed_calls::plan(scene),
-        Policy::SummaryPrefix => summary_prefix::plan(scene),
-        Policy::ReachabilityGc => reachability_gc::plan(scene),
+/// What a policy knows of a transcript that grows, so that it looks only at what is new.
+pub enum Watch {
+    /// `raw` has nothing to know, and `custom` has no plan of its own: its projector decides.
+    Nothing,
+    /// `clean_tool_repair`.
+    Repairs(clean_tool_repair::Watch),
+    /// `squash_failed_calls`.
+    Failures(squash_failed_calls::Watch),
+    /// `summary_prefix`.
+    Prefix(summary_prefix::Watch),
+    /// `reachability_gc`.
+    Bodies(reachability_gc::Watch),
+}
+
+impl Watch {
+    /// Knows nothing yet.
+    pub fn of(policy: Policy) -> Self {
+        match policy {
+            Policy::Raw | Policy::Custom => Watch::Nothing,
+            Policy::CleanToolRepair => Watch::Repairs(clean_tool_repair::Watch::default()),
+            Policy::SquashFailedCalls => Watch::Failures(squash_failed_calls::Watch::default()),
+            Policy::SummaryPrefix => Watch::Prefix(summary_prefix::Watch::default()),
+            Policy::ReachabilityGc => Watch::Bodies(reachability_gc::Watch::default()),
+        }
     }
+
+    /// All that the policy wants to change beyond what is settled. Between two calls the transcript may only grow, and
+    /// what the policy matches by and how large its window is may not change.
+    pub fn plan<N: Node>(&mut self, scene: &Scene<'_, N>, settled: &ResolvedPlan) -> Plan {
+        match self {
+            Watch::Nothing => Plan::default(),
+            Watch::Repairs(watch) => watch.plan(scene, settled),
+            Watch::Failures(watch) => watch.plan(scene, settled),
+            Watch::Prefix(watch) => watch.plan(scene, settled),
+            Watch::Bodies(watch) => watch.plan(scene, settled),
+        }
+    }
+}
+
+/// Runs a built-in policy over a whole transcript.
+pub fn plan<N: Node>(scene: &Scene<'_, N>) -> Plan {
+    Watch::of(scene.options.policy).plan(scene, &ResolvedPlan::nothing())
 }

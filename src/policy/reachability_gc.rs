@@ -6,13 +6,15 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::Scene;
-use super::identifiers::Mentions;
+use super::identifiers::{Identifiers, Mentions};
 use crate::canonical::{canonical_text, sha256};
+use crate::exchange::Spot;
 use crate::facts::{Call, MessageFacts, Place, Stub, ToolResult, arguments, body, text_parts};
 use crate::node::{Key, Kind, Node};
 use crate::patched::in_words;
-use crate::plan::{Plan, Pointer, Replacement};
+use crate::plan::{Plan, Pointer, Replacement, ResolvedPlan};
 use crate::tokens;
+use crate::work;
 
 /// Fields of a root that carry it: they name nothing.
 const ROOT_ENVELOPE: [&str; 23] = [
@@ -47,35 +49,72 @@ const BARRIER_MISSING: &str = "reachability_gc_write_barrier_missing";
 const ENVELOPE: [&str; 9] =
     ["role", "type", "name", "content", "is_error", "error", "status", "cache_control", "_harn_projection"];
 
-pub fn plan<N: Node>(scene: &Scene<'_, N>) -> Plan {
-    let mut plan = Plan { roots_consulted: roots_consulted(scene), ..Plan::default() };
-    if scene.options.require_write_barrier && scene.options.write_barriers.is_empty() {
-        plan.reason = Some(BARRIER_MISSING);
-        return plan;
+/// The old bodies that are still shown.
+#[derive(Default)]
+pub struct Watch {
+    /// The messages before it were searched for candidates.
+    searched: usize,
+    candidates: Vec<Candidate>,
+    /// How many results stand before `counted`, those that a projection has replaced among them: projecting a
+    /// projection must decide alike.
+    old_results: usize,
+    counted: usize,
+}
+
+impl Watch {
+    /// Every body that nothing recent refers to and that is still shown.
+    pub fn plan<N: Node>(&mut self, scene: &Scene<'_, N>, settled: &ResolvedPlan) -> Plan {
+        let mut plan = Plan { roots_consulted: roots_consulted(scene), ..Plan::default() };
+        if scene.options.require_write_barrier && scene.options.write_barriers.is_empty() {
+            plan.reason = Some(BARRIER_MISSING);
+            return plan;
+        }
+        let window = scene.facts.len().saturating_sub(scene.options.root_window).min(scene.open_turn);
+        self.candidates.retain(|candidate| !settled.replaces(candidate.spot) && !settled.hides_result(candidate.spot));
+        // What was looked at before will be looked at again: its identifiers are kept from now on.
+        self.candidates.iter_mut().for_each(|candidate| candidate.collect(scene));
+        self.search(scene, window);
+        self.count(scene.facts, window);
+        let old = self.candidates.partition_point(|candidate| candidate.spot.0 < window);
+        let Some(old) = self.candidates.get_mut(..old).filter(|old| !old.is_empty()) else { return plan };
+        let mentions = mentions(scene, window);
+        let is_kept = reachable(scene, old, &mentions, self.old_results);
+        let unreachable = old.iter_mut().zip(is_kept).filter(|(_, is_kept)| !is_kept);
+        plan.replace = unreachable.filter_map(|(candidate, _)| candidate.replacement(scene)).collect();
+        plan
     }
-    let window = scene.facts.len().saturating_sub(scene.options.root_window).min(scene.open_turn);
-    let candidates = candidates(scene, window);
-    if candidates.is_empty() {
-        return plan;
+
+    /// Notes the bodies that left the window.
+    fn search<N: Node>(&mut self, scene: &Scene<'_, N>, window: usize) {
+        for message_index in self.searched..window {
+            let results = scene.facts.get(message_index).map_or(0, |facts| facts.results.len());
+            let candidates = (0..results).filter_map(|position| Candidate::at(scene, (message_index, position)));
+            self.candidates.extend(candidates);
+        }
+        self.searched = self.searched.max(window);
     }
-    let mentions = mentions(scene, window);
-    let is_kept = reachable(&candidates, &mentions, old_results(scene, window));
-    plan.replace = candidates
-        .iter()
-        .zip(is_kept)
-        .filter(|(_, is_kept)| !is_kept)
-        .map(|(candidate, _)| candidate.replacement(scene.options.policy.name()))
-        .collect();
-    plan
+
+    fn count(&mut self, facts: &[MessageFacts], window: usize) {
+        let results = |from: usize, to: usize| -> usize {
+            facts.get(from..to).unwrap_or_default().iter().map(|facts| facts.results.len()).sum()
+        };
+        self.old_results = self.old_results + results(self.counted, window) - results(window, self.counted);
+        self.counted = window;
+    }
 }
 
 /// Which candidates recent material refers to.
-fn reachable<N: Node>(candidates: &[Candidate<'_, N>], mentions: &Mentions, old_results: usize) -> Vec<bool> {
+fn reachable<N: Node>(
+    scene: &Scene<'_, N>,
+    candidates: &[Candidate],
+    mentions: &Mentions,
+    old_results: usize,
+) -> Vec<bool> {
     let mut holders: HashMap<String, Vec<usize>> = HashMap::new();
     let mut is_kept = Vec::with_capacity(candidates.len());
     for (index, candidate) in candidates.iter().enumerate() {
         let mut symbols = Vec::new();
-        is_kept.push(candidate.is_named(mentions) || candidate.is_named_in_body(mentions, &mut symbols));
+        is_kept.push(candidate.is_named(scene, mentions, &mut symbols));
         symbols.into_iter().for_each(|symbol| holders.entry(symbol).or_default().push(index));
     }
     // A symbol that many old results share is vocabulary and names none of them: code always shares `is_some` with code.
@@ -86,12 +125,6 @@ fn reachable<N: Node>(candidates: &[Candidate<'_, N>], mentions: &Mentions, old_
         }
     }
     is_kept
-}
-
-/// How many results stand before the window, those that a projection has replaced among them: projecting a projection
-/// must decide alike.
-fn old_results<N: Node>(scene: &Scene<'_, N>, window: usize) -> usize {
-    scene.facts.iter().take(window).map(|facts| facts.results.len()).sum()
 }
 
 fn roots_consulted<N: Node>(scene: &Scene<'_, N>) -> Vec<String> {
@@ -108,61 +141,54 @@ fn roots_consulted<N: Node>(scene: &Scene<'_, N>) -> Vec<String> {
 }
 
 /// An old body that may go.
-struct Candidate<'a, N> {
-    message_index: usize,
-    result_position: usize,
+struct Candidate {
+    spot: Spot,
+    chars: usize,
+    /// What names it, once it was looked at before.
+    identifiers: Option<Collected>,
+    /// What comes in its place, once it was found unreachable.
+    replacement: Option<Replacement>,
+}
+
+struct Collected {
+    /// Of what the call was about and what the result says of itself.
+    about: Identifiers,
+    body: Identifiers,
+}
+
+/// A candidate with all that belongs to it.
+struct Found<'a, N> {
+    spot: Spot,
     carrier: N,
     body: N,
-    chars: usize,
     result: &'a ToolResult,
     call: Option<(&'a Call, &'a N)>,
 }
 
-fn candidates<'a, N: Node>(scene: &Scene<'a, N>, window: usize) -> Vec<Candidate<'a, N>> {
-    let mut candidates = Vec::new();
-    for (message_index, (message, facts)) in scene.messages.iter().zip(scene.facts).enumerate().take(window) {
-        for (result_position, result) in facts.results.iter().enumerate() {
-            if result.failed || result.refused || result.redacted || result.stub == Stub::None {
-                continue;
-            }
-            let Some((carrier, body)) = result.place.resolve(message).zip(body(message, result)) else { continue };
-            let chars = if body.kind() == Kind::Null { 0 } else { tokens::char_count(&body) };
-            if chars == 0 || chars < scene.options.min_chars {
-                continue;
-            }
-            let exchange = scene.exchanges.answered_by((message_index, result_position));
-            let call =
-                exchange.and_then(|exchange| scene.exchanges.call(exchange).zip(scene.messages.get(exchange.call.0)));
-            candidates.push(Candidate { message_index, result_position, carrier, body, chars, result, call });
+impl<'a, N: Node> Found<'a, N> {
+    fn at(scene: &Scene<'a, N>, spot: Spot) -> Option<Self> {
+        let message = scene.messages.get(spot.0)?;
+        let result = scene.exchanges.result(spot)?;
+        let (carrier, body) = result.place.resolve(message).zip(body(message, result))?;
+        let exchange = scene.exchanges.answered_by(spot);
+        let call =
+            exchange.and_then(|exchange| scene.exchanges.call(exchange).zip(scene.messages.get(exchange.call.0)));
+        Some(Found { spot, carrier, body, result, call })
+    }
+
+    /// The arguments of the call, and what stands beside the body and beside what the body is in: each with the name
+    /// of its field, until `visitor` says stop.
+    fn about(&self, visitor: &mut dyn FnMut(&str, &N) -> bool) -> bool {
+        let arguments = self.call.and_then(|(call, message)| arguments(message, call));
+        if arguments.is_some_and(|arguments| !visitor("", &arguments)) {
+            return false;
         }
-    }
-    candidates
-}
-
-impl<N: Node> Candidate<'_, N> {
-    /// Whether recent material names what the call was about, or what the result says of itself.
-    fn is_named(&self, mentions: &Mentions) -> bool {
-        let in_arguments = || {
-            let arguments = self.call.and_then(|(call, message)| arguments(message, call));
-            arguments.is_some_and(|arguments| mentions.name_any_of(&arguments))
-        };
-        let in_metadata = || {
-            // What stands beside the body, and beside what the body is in.
-            self.result.body.iter().enumerate().any(|(depth, key)| {
-                let holder = self.carrier.follow(self.result.body.get(..depth).unwrap_or_default());
-                let entries = holder.map(|holder| holder.entries()).unwrap_or_default();
-                let is_metadata = |name: &str| name != key.as_str() && !ENVELOPE.contains(&name);
-                let mut metadata = entries.iter().filter(|(name, _)| is_metadata(name));
-                metadata.any(|(name, value)| mentions.name_field(name, value))
-            })
-        };
-        in_arguments() || in_metadata()
-    }
-
-    /// Whether recent material names a path, an object id or a reference in the body. Symbols that it mentions are
-    /// added to `symbols`.
-    fn is_named_in_body(&self, mentions: &Mentions, symbols: &mut Vec<String>) -> bool {
-        self.texts().iter().any(|text| mentions.name_surely(text, symbols))
+        self.result.body.iter().enumerate().all(|(depth, key)| {
+            let holder = self.carrier.follow(self.result.body.get(..depth).unwrap_or_default());
+            let entries = holder.map(|holder| holder.entries()).unwrap_or_default();
+            let is_metadata = |name: &str| name != key.as_str() && !ENVELOPE.contains(&name);
+            entries.iter().filter(|(name, _)| is_metadata(name)).all(|(name, value)| visitor(name, value))
+        })
     }
 
     /// What of the body can name something: its text parts, or all of it when it is an object.
@@ -177,31 +203,102 @@ impl<N: Node> Candidate<'_, N> {
         }
     }
 
-    fn replacement(&self, policy: &str) -> Replacement {
-        let index = self.message_index;
+    fn replacement(&self, chars: usize, policy: &str) -> Replacement {
+        let index = self.spot.0;
         let block = self.result.place.block();
-        let source = format!("transcript.messages[{index}]{}", in_words(&self.result.place.steps(self.result.body)));
-        let content_hash = content_hash(&self.body);
-        let estimate = tokens::estimate(self.chars);
-        let text = format!(
-            "[tool result reclaimed by {policy}; source_index={index}; content_hash={content_hash}; \
-             estimated_tokens_reclaimed={estimate}. Raw content remains in the transcript audit trail.]"
-        );
         // The reference system names no tool in a block's pointer: a block carries no name, and the call is in reach.
         let name_of_call = self.call.filter(|_| block.is_none()).map(|(call, _)| call.name.clone());
         let pointer = Pointer {
             policy: policy.to_owned(),
-            source,
+            source: source(index, self.result),
             source_index: index,
             source_block_index: block,
-            content_hash,
-            content_chars: self.chars,
-            estimated_tokens_reclaimed: estimate,
+            content_hash: content_hash(&self.body),
+            content_chars: chars,
+            estimated_tokens_reclaimed: tokens::estimate(chars),
             tool_call_id: self.result.call_id.clone(),
             tool_name: self.result.name.clone().or(name_of_call),
             reason: STALE.to_owned(),
         };
-        Replacement { result: (index, self.result_position), text, pointer }
+        Replacement { result: self.spot, text: line(&pointer), pointer }
+    }
+}
+
+/// The place of a body in words.
+fn source(index: usize, result: &ToolResult) -> String {
+    format!("transcript.messages[{index}]{}", in_words(&result.place.steps(result.body)))
+}
+
+/// What stands in place of the body.
+fn line(pointer: &Pointer) -> String {
+    format!(
+        "[tool result reclaimed by {}; source_index={}; content_hash={}; estimated_tokens_reclaimed={}. \
+         Raw content remains in the transcript audit trail.]",
+        pointer.policy, pointer.source_index, pointer.content_hash, pointer.estimated_tokens_reclaimed
+    )
+}
+
+/// The replacement of a body that was decided on before.
+pub fn replacement_at<N: Node>(scene: &Scene<'_, N>, spot: Spot) -> Option<Replacement> {
+    let found = Found::at(scene, spot)?;
+    Some(found.replacement(tokens::char_count(&found.body), scene.options.policy.name()))
+}
+
+/// A replacement whose message stands at another place now.
+pub fn moved(mut replacement: Replacement, index: usize, facts: &MessageFacts) -> Replacement {
+    replacement.result.0 = index;
+    replacement.pointer.source_index = index;
+    if let Some(result) = facts.results.get(replacement.result.1) {
+        replacement.pointer.source = source(index, result);
+    }
+    replacement.text = line(&replacement.pointer);
+    replacement
+}
+
+impl Candidate {
+    fn at<N: Node>(scene: &Scene<'_, N>, spot: Spot) -> Option<Self> {
+        let result = scene.exchanges.result(spot)?;
+        if result.failed || result.refused || result.redacted || result.stub == Stub::None {
+            return None;
+        }
+        let body = body(scene.messages.get(spot.0)?, result)?;
+        let chars = if body.kind() == Kind::Null { 0 } else { tokens::char_count(&body) };
+        let is_large = chars > 0 && chars >= scene.options.min_chars;
+        is_large.then_some(Candidate { spot, chars, identifiers: None, replacement: None })
+    }
+
+    /// Reads what names it, once.
+    fn collect<N: Node>(&mut self, scene: &Scene<'_, N>) {
+        if self.identifiers.is_some() {
+            return;
+        }
+        let Some(found) = Found::at(scene, self.spot) else { return };
+        let (mut about, mut body) = (Identifiers::default(), Identifiers::default());
+        found.about(&mut |field, value| {
+            about.add_field(field, value);
+            true
+        });
+        found.texts().iter().for_each(|text| body.add(text));
+        self.identifiers = Some(Collected { about: about.closed(), body: body.closed() });
+    }
+
+    /// Whether recent material names what the call was about, what the result says of itself, or a path, an object id
+    /// or a reference in the body. Symbols of the body that it mentions are added to `symbols`.
+    fn is_named<N: Node>(&self, scene: &Scene<'_, N>, mentions: &Mentions, symbols: &mut Vec<String>) -> bool {
+        if let Some(Collected { about, body }) = &self.identifiers {
+            return mentions.name_any_collected(about) || mentions.name_surely_collected(body, symbols);
+        }
+        let Some(found) = Found::at(scene, self.spot) else { return true };
+        !found.about(&mut |field, value| !mentions.name_field(field, value))
+            || found.texts().iter().any(|text| mentions.name_surely(text, symbols))
+    }
+
+    fn replacement<N: Node>(&mut self, scene: &Scene<'_, N>) -> Option<Replacement> {
+        if self.replacement.is_none() {
+            let found = Found::at(scene, self.spot)?;
+            self.replacement = Some(found.replacement(self.chars, scene.options.policy.name()));
+        }
+        self.replacement.clone()
     }
 }
 
@@ -218,6 +315,7 @@ pub fn content_hash<N: Node>(body: &N) -> String {
 fn mentions<N: Node>(scene: &Scene<'_, N>, window: usize) -> Mentions {
     let mut mentions = Mentions::default();
     for (message, facts) in scene.messages.iter().zip(scene.facts).skip(window) {
+        work::message_read();
         let arguments = facts.calls.iter().filter_map(|call| arguments(message, call));
         arguments.for_each(|arguments| mentions.add(&arguments));
         let bodies = facts.results.iter().filter_map(|result| body(message, result));

@@ -23,6 +23,7 @@ pub use summary::{as_user, shape_of_summary, summary_message};
 
 /// Reads the facts of the message at `index`.
 pub fn read<N: Node>(message: &N, index: usize) -> Result<MessageFacts, ProjectionError> {
+    crate::work::message_read();
     if message.kind() != Kind::Object {
         return Err(mistake(format!("messages[{index}]"), "an object", message));
     }

@@ -41,6 +41,11 @@ impl CallerFunctions {
         Ok(CallerFunctions { is_error: function("is_error")?, projector: function("projector")? })
     }
 
+    /// Whether there is a projector.
+    pub fn has_projector(&self) -> bool {
+        self.projector.is_some()
+    }
+
     /// Runs the engine with these functions. A projector sees `messages` as the caller's own objects.
     pub fn run<'a, T>(
         &self,

@@ -144,6 +144,15 @@ pub fn transcript_of<'a>(input: JsValue) -> Result<Transcript<JsNode<'a>>, JsVal
     Transcript::of(&JsNode::Live(input)).map_err(js_error)
 }
 
+/// The messages of a list that are to be added to others.
+pub fn added_messages(messages: &JsValue) -> Result<Vec<JsNode<'static>>, JsValue> {
+    if is_list(messages) {
+        return Ok(items(messages).into_iter().map(JsNode::Live).collect());
+    }
+    let found = in_words(messages);
+    Err(js_error(ProjectionError::new(ErrorCode::InvalidTranscript, "messages", "an array of messages", found)))
+}
+
 /// The items of a list; `undefined` for missing ones.
 pub fn items(list: &JsValue) -> Vec<JsValue> {
     (0..host::length_of(list)).map(|index| host::own_item(list, index).unwrap_or(JsValue::UNDEFINED)).collect()

@@ -7,6 +7,7 @@ mod digest;
 mod host;
 mod import;
 mod node;
+mod session;
 mod tokens;
 mod transcript;
 

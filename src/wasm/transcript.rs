@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::canonical::canonical_text;
 use crate::document::{Document, as_node};
-use crate::error::{ErrorCode, ProjectionError};
+use crate::error::ProjectionError;
 use crate::export::{ExportFormat, export_view};
 use crate::facts::MessageFacts;
 use crate::json;
@@ -19,7 +19,7 @@ use crate::report::Verdict;
 
 use super::callbacks::CallerFunctions;
 use super::convert::{
-    in_words, is_list, items, js_error, list, options_of, record_to_js, shown_to_js, transcript_of, violations_to_js,
+    added_messages, in_words, js_error, list, options_of, record_to_js, shown_to_js, transcript_of, violations_to_js,
     wrong_input,
 };
 use super::host;
@@ -68,12 +68,7 @@ impl TranscriptHandle {
 
     /// Adds messages at the end.
     pub fn append(&mut self, messages: JsValue) -> Result<(), JsValue> {
-        if !is_list(&messages) {
-            let expected = "an array of messages";
-            let found = in_words(&messages);
-            return Err(js_error(ProjectionError::new(ErrorCode::InvalidTranscript, "messages", expected, found)));
-        }
-        let added: Vec<JsNode<'static>> = items(&messages).into_iter().map(JsNode::Live).collect();
+        let added = added_messages(&messages)?;
         let facts = read_facts(&added, self.facts.len()).map_err(js_error)?;
         match &mut self.messages {
             Messages::Live(live) => live.extend(added),

@@ -1,5 +1,8 @@
 //! Generated transcripts: one story, told in the shape of each provider.
 
+mod ai_sdk;
+mod langchain;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -162,15 +165,69 @@ pub struct Shape {
     pub name: &'static str,
     pub providers: &'static [&'static str],
     write: fn(&mut Writer, &Story),
+    /// What those providers get of the messages, where they do not speak the shape.
+    pub send: fn(&[Value]) -> Sent,
 }
 
-pub const SHAPES: [Shape; 6] = [
-    Shape { name: "anthropic", providers: &["anthropic"], write: anthropic },
-    Shape { name: "openai_chat", providers: &["openai_chat", "mistral", "deepseek"], write: openai_chat },
-    Shape { name: "harn", providers: &["openai_chat"], write: harn },
-    Shape { name: "openai_responses", providers: &["openai_responses"], write: openai_responses },
-    Shape { name: "gemini", providers: &["gemini"], write: gemini },
-    Shape { name: "bedrock", providers: &["bedrock"], write: bedrock },
+/// What a provider gets.
+pub struct Sent {
+    pub messages: Vec<Value>,
+    /// Whether the framework itself refuses to send it.
+    pub refused: bool,
+}
+
+fn as_it_is(messages: &[Value]) -> Sent {
+    Sent { messages: messages.to_vec(), refused: false }
+}
+
+pub const SHAPES: [Shape; 12] = [
+    Shape { name: "anthropic", providers: &["anthropic"], write: anthropic, send: as_it_is },
+    Shape {
+        name: "openai_chat",
+        providers: &["openai_chat", "mistral", "deepseek"],
+        write: openai_chat,
+        send: as_it_is,
+    },
+    Shape { name: "harn", providers: &["openai_chat"], write: harn, send: as_it_is },
+    Shape { name: "openai_responses", providers: &["openai_responses"], write: openai_responses, send: as_it_is },
+    Shape { name: "gemini", providers: &["gemini"], write: gemini, send: as_it_is },
+    Shape { name: "bedrock", providers: &["bedrock"], write: bedrock, send: as_it_is },
+    Shape {
+        name: "ai_sdk_anthropic",
+        providers: &["anthropic"],
+        write: ai_sdk::model_of_anthropic,
+        send: ai_sdk::to_anthropic,
+    },
+    Shape {
+        name: "ai_sdk_openai",
+        providers: &["openai_responses"],
+        write: ai_sdk::model_of_openai,
+        send: ai_sdk::to_openai,
+    },
+    Shape {
+        name: "ai_sdk_ui_anthropic",
+        providers: &["anthropic"],
+        write: ai_sdk::ui_of_anthropic,
+        send: ai_sdk::ui_to_anthropic,
+    },
+    Shape {
+        name: "ai_sdk_ui_openai",
+        providers: &["openai_responses"],
+        write: ai_sdk::ui_of_openai,
+        send: ai_sdk::ui_to_openai,
+    },
+    Shape {
+        name: "langchain_anthropic",
+        providers: &["anthropic"],
+        write: langchain::of_anthropic,
+        send: langchain::to_anthropic,
+    },
+    Shape {
+        name: "langchain_openai",
+        providers: &["openai_chat"],
+        write: langchain::of_openai,
+        send: langchain::to_openai,
+    },
 ];
 
 impl Shape {
@@ -214,6 +271,14 @@ impl Writer {
     fn question(&self) -> String {
         format!("Question {} about src/file0.rs", self.messages.len())
     }
+}
+
+fn items(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn text_of(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
 
 fn name(call: &Call) -> String {

@@ -3,7 +3,7 @@
 //! `{id, source?, why, file, format?, view?, transcript?, expect}`:
 //! - `file`: the text, or its lines (an object is written as JSON, a string stands as it is), or `{base64}`
 //! - `format`: what the caller says that it is; `view`: `model` by default; `transcript`: which of several
-//! - `expect`: any of `format`, `roles`, `messages` (as JSON values), `texts` (exact JSON texts), `lines` (of each
+//! - `expect`: any of `format`, `confidence`, `roles`, `messages` (as JSON values), `texts` (exact JSON texts), `lines` (of each
 //!   message), `paths`, `starts` (in bytes), `ids`, `branches`, `sidechains`, `warnings` (`[code, line]`), `kinds`, `outcomes`, `stats`, `error` (a code)
 //!
 //! `source` names the public report that the facts are from.
@@ -12,6 +12,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod documents;
 mod files;
 mod providers;
 mod samples;
@@ -34,7 +35,7 @@ fn check(row: &Value) -> Vec<String> {
     let id = row["id"].as_str().expect("an id");
     let bytes = file_of(&row["file"]);
     let mut options = ImportOptions::named(row["format"].as_str(), row["view"].as_str()).expect("known names");
-    options.transcript = row["transcript"].as_u64().unwrap_or(0) as usize;
+    options.transcript = row["transcript"].as_u64().map(|index| index as usize);
     let found = outcome(import(&bytes, options));
     let mut problems = Vec::new();
     let expected = row["expect"].as_object().expect("expectations");
@@ -137,5 +138,5 @@ fn described(import: &Import) -> Value {
 
 #[test]
 fn claude_code_sessions() {
-    check_all("import/claude_code.json", 8);
+    check_all("import/claude_code.json", 31);
 }

@@ -138,6 +138,23 @@ impl Mentions {
         })
     }
 
+    /// As [`Mentions::name_any_of`], of identifiers that were collected.
+    pub fn name_any_collected(&self, identifiers: &Identifiers) -> bool {
+        identifiers.list.iter().any(|identifier| self.name(&identifier.borrowed()))
+    }
+
+    /// As [`Mentions::name_surely`], of identifiers that were collected.
+    pub fn name_surely_collected(&self, identifiers: &Identifiers, symbols: &mut Vec<String>) -> bool {
+        identifiers.list.iter().any(|identifier| {
+            let is_named = self.name(&identifier.borrowed());
+            if is_named && let OwnedIdentifier::Symbol(symbol) = identifier {
+                symbols.push(symbol.clone());
+                return false;
+            }
+            is_named
+        })
+    }
+
     fn name(&self, identifier: &Identifier<'_>) -> bool {
         match identifier {
             Identifier::Word(word) | Identifier::Symbol(word) => self.words.contains(same_case(word).as_ref()),
@@ -162,6 +179,63 @@ fn without_escapes(text: &str) -> String {
         plain.push(if is_escape { ' ' } else { c });
     }
     plain
+}
+
+/// The identifiers of some values, each once, so that a body is not read again for every look.
+#[derive(Default)]
+pub struct Identifiers {
+    list: Vec<OwnedIdentifier>,
+    known: HashSet<String>,
+}
+
+enum OwnedIdentifier {
+    Word(String),
+    Symbol(String),
+    Path(Path),
+}
+
+impl OwnedIdentifier {
+    fn borrowed(&self) -> Identifier<'_> {
+        match self {
+            OwnedIdentifier::Word(word) => Identifier::Word(word),
+            OwnedIdentifier::Symbol(symbol) => Identifier::Symbol(symbol),
+            OwnedIdentifier::Path(path) => Identifier::Path(path.clone()),
+        }
+    }
+}
+
+impl Identifiers {
+    /// Adds those of a value.
+    pub fn add<N: Node>(&mut self, value: &N) {
+        self.add_field("", value);
+    }
+
+    /// Adds those of a value that a field holds.
+    pub fn add_field<N: Node>(&mut self, field: &str, value: &N) {
+        visit(value, Some(field), &mut |leaf| {
+            visit_identifiers(&leaf, &|_| true, &mut |identifier| {
+                self.note(identifier);
+                true
+            })
+        });
+    }
+
+    fn note(&mut self, identifier: Identifier<'_>) {
+        let (name, owned) = match identifier {
+            Identifier::Word(word) => (format!("word {word}"), OwnedIdentifier::Word(word.to_owned())),
+            Identifier::Symbol(symbol) => (format!("symbol {symbol}"), OwnedIdentifier::Symbol(symbol.to_owned())),
+            Identifier::Path(path) => (path.in_full(), OwnedIdentifier::Path(path)),
+        };
+        if self.known.insert(name) {
+            self.list.push(owned);
+        }
+    }
+
+    /// What is needed to look at them.
+    #[must_use]
+    pub fn closed(self) -> Self {
+        Identifiers { list: self.list, known: HashSet::new() }
+    }
 }
 
 enum Identifier<'a> {

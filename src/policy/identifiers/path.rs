@@ -89,6 +89,12 @@ impl Path {
         }
     }
 
+    /// The path in one spelling.
+    pub fn in_full(&self) -> String {
+        let start = if self.is_absolute { "/" } else { "./" };
+        format!("{start}{}", self.components.join("/"))
+    }
+
     /// The last component.
     pub fn last(&self) -> &str {
         self.components.last().map_or("", String::as_str)
