@@ -217,6 +217,7 @@ test('wrong usage: exit code 2', () => {
     [['project', name, '--summary-role', 'tool'], /--summary-role.*"developer"/],
     [['project', name, '--policy', 'custom'], /--projector/],
     [['project', name, '--format', 'word'], /^--format: expected one of auto, .*, found "word"$/m],
+    [['project', name, '--transcript', 'x'], /--transcript takes a whole number, not "x"/],
     [['project', name, '--view', 'raw'], /^--view: expected "model" or "all"/],
     [['project', name, '--export', 'yaml'], /--export takes json or jsonl, not "yaml"/],
     [['project', name, '--provider', 'anthropic'], /project has no option --provider/],
@@ -260,7 +261,7 @@ test('what can be read of a broken file is read, with a warning for each line th
     ['a.jsonl', `${good}\n\n{"role": "us`, /^a\.jsonl:3: a line that was cut off: left out$/],
     ['b.jsonl', `${good}\r\n42\r\n`, /^b\.jsonl:2: a number, no object: left out$/],
     ['c.jsonl', `${good}\n[${good}]`, /^c\.jsonl:2: an array, no object: left out$/],
-    ['d.jsonl', `{"messages": [${good}]}\n{"messages": [${good}]}`, /^d\.jsonl: 2 transcripts in one file/],
+    ['d.jsonl', `{"messages": [${good}]}\n{"messages": [${good}]}`, /^d\.jsonl: 2 transcripts/],
     ['e.txt', `${good}\nnonsense \u001b[31m\n`, /^e\.txt:2: text that is not JSON \(.*\): left out$/],
     ['f.jsonl', Buffer.from(`${good}\n{"role":"user","content":"\xe9"}\n`, 'latin1'), /^f\.jsonl:2: bytes that are not UTF-8: read as U\+FFFD$/],
   ]) {
@@ -273,6 +274,8 @@ test('what can be read of a broken file is read, with a warning for each line th
     assert.match(lines[0].slice('transcript-projection: warning: '.length), pattern);
     assert.doesNotMatch(stderr.replaceAll('\n', ''), CONTROLS);
   }
+  const second = run(['project', 'd.jsonl', '--transcript', '1']);
+  assert.match(second.stdout, /^totals +1 kept/m);
   const many = project(`${good}\n${'42\n'.repeat(30)}`);
   assert.equal(many.stderr.split('\n').length, 12);
   assert.match(many.stderr, /^transcript-projection: warning: <stdin>: 20 more warnings$/m);

@@ -280,6 +280,17 @@ test('what the model does not see comes with view "all", marked', () => {
   );
 });
 
+test('a file of several transcripts: the first, or which one is wanted', () => {
+  const text = jsonl(...['a', 'b', 'c'].map((content) => ({ messages: [{ role: 'user', content }] })));
+  const contents = (options) => {
+    const { transcript, warnings } = importTranscript(text, options);
+    return [transcript.messages.map(({ content }) => content), warnings.map(({ code }) => code)];
+  };
+  assert.deepEqual(contents(), [['a'], ['several_transcripts']]);
+  assert.deepEqual(contents({ transcript: 2 })[0], ['c']);
+  assert.deepEqual(contents({ transcript: 3 }), [[], ['no_such_transcript']]);
+});
+
 test('source leads back to the bytes of each message', () => {
   const text = `\ufeff\r\n${session('ü').replaceAll('\n', '\r\n')}`;
   const bytes = bytesOf(text);
@@ -329,7 +340,9 @@ const WRONG = [
   ['a format that is not known', () => importTranscript('[]', { format: 'word' }), 'invalid_option', /options\.format.*claude_code.*"word"/],
   ['a format of the wrong type', () => new Importer({ format: 7 }), 'invalid_option', /options\.format/],
   ['a view that does not exist', () => importTranscript('[]', { view: 'raw' }), 'invalid_option', /options\.view.*"all"/],
-  ['an option that does not exist', () => importTranscript('[]', { fromat: 'auto' }), 'unknown_option', /options\.fromat.*format, view/],
+  ['an option that does not exist', () => importTranscript('[]', { fromat: 'auto' }), 'unknown_option', /options\.fromat.*format, view, transcript/],
+  ['a transcript that is no index', () => importTranscript('[]', { transcript: -1 }), 'invalid_option', /options\.transcript.*from 0/],
+  ['a transcript beyond any file', () => importTranscript('[]', { transcript: 2 ** 40 }), 'invalid_option', /options\.transcript/],
   ['options that are none', () => importTranscript('[]', 'claude_code'), 'invalid_option', /options/],
   ['an export that does not exist', () => exportMessages([], 'yaml'), 'invalid_option', /format.*"jsonl"/],
   ['an unknown provider', () => exportMessages([], 'json', 'openai'), 'unknown_provider'],

@@ -26,7 +26,7 @@ import type {
 } from 'transcript-projection';
 
 const bytes = new Uint8Array();
-const options: ImportOptions = { format: 'claude_code', view: 'all' };
+const options: ImportOptions = { format: 'claude_code', view: 'all', transcript: 2 };
 
 const detection: FormatDetection = detectFormat(bytes);
 const formats: ImportFormat[] = importFormats().map(({ format }) => format);

@@ -1309,6 +1309,10 @@ export declare class AgentSession<M extends object = Message> {
   /** What `JSON.stringify(session)` saves. */
   toJSON(): SavedSession<M>;
   /** Gives the memory back. More than once does no harm; any other use after it throws `freed`. */
+  free(): void;
+  /** `free()`, for `using`. */
+  [Symbol.dispose](): void;
+}
 
 // ---------------------------------------------------------------------------------------------
 // Session files. (All ours)
@@ -1316,6 +1320,21 @@ export declare class AgentSession<M extends object = Message> {
 /** The formats that `importTranscript` reads. `docs/formats.md` says of each how it is read. */
 export type ImportFormat =
   | 'claude_code'
+  | 'opencode'
+  | 'cline'
+  | 'vscode_chat'
+  | 'goose'
+  | 'amp'
+  | 'grok'
+  | 'kiro'
+  | 'gptme'
+  | 'openhands'
+  | 'swe_agent'
+  | 'inspect'
+  | 'atif'
+  | 'otel'
+  | 'chatgpt'
+  | 'claude_ai'
   | 'harn'
   | 'langchain'
   | 'ai_sdk'
@@ -1356,6 +1375,11 @@ export interface ImportOptions {
    * `all`: every message in the order of the file; `source` says of each which the model does not see. Default `model`.
    */
   readonly view?: 'model' | 'all' | null | undefined;
+  /**
+   * Which conversation of a file that holds several (an export, training data with one a line), counted from 0. Default:
+   * the first, with the warning `several_transcripts`.
+   */
+  readonly transcript?: number | null | undefined;
 }
 
 /** A session file that was read. */
@@ -1432,8 +1456,10 @@ export type ImportWarningCode =
   | 'invalid_message'
   /** The file's own links between messages do not hold: its order counts. */
   | 'broken_tree'
-  /** The file holds several conversations, of which one was read. */
+  /** The file holds several conversations, of which one was read: the option `transcript` says which. */
   | 'several_transcripts'
+  /** The file holds fewer conversations than the option `transcript` says: none was read. */
+  | 'no_such_transcript'
   | (string & Record<never, never>);
 
 /** What a file says of a tool result beside the result itself. */

@@ -19,10 +19,15 @@ pub struct ImporterHandle {
 
 #[wasm_bindgen]
 impl ImporterHandle {
-    /// An importer of a file of this format, of any when there is none, for this view.
+    /// An importer of a file of this format, of any when there is none, for this view; `transcript` is which of several.
     #[wasm_bindgen(constructor)]
-    pub fn new(format: Option<String>, view: Option<String>) -> Result<ImporterHandle, JsValue> {
-        let options = ImportOptions::named(format.as_deref(), view.as_deref()).map_err(js_error)?;
+    pub fn new(
+        format: Option<String>,
+        view: Option<String>,
+        transcript: Option<usize>,
+    ) -> Result<ImporterHandle, JsValue> {
+        let named = ImportOptions::named(format.as_deref(), view.as_deref()).map_err(js_error)?;
+        let options = ImportOptions { transcript, ..named };
         Ok(ImporterHandle { importer: Some(Importer::new(options)) })
     }
 

@@ -55,6 +55,7 @@ const PROVIDERS = 'anthropic, openai_chat, openai_responses, gemini, bedrock, mi
 const READING = [
   ['format', 'text', 'NAME', 'what the file is; default: found out (formats lists them)'],
   ['view', 'text', 'WORD', 'model: what the model saw last; all: every message of the file (default model)'],
+  ['transcript', 'number', 'N', 'which conversation of a file that holds several, from 0 (default 0)'],
 ];
 
 // Of `project`, beside the options of the engine.
@@ -118,8 +119,8 @@ export function parseCommand(args) {
 }
 
 function given(table, values) {
-  const keys = table.map(([key]) => key).filter((key) => values[key] !== undefined);
-  return Object.fromEntries(keys.map((key) => [key, values[key]]));
+  const used = table.filter(([key]) => values[key] !== undefined);
+  return Object.fromEntries(used.map(([key, kind]) => [key, valueOf(key, kind, values[key])]));
 }
 
 /** Each command has options of its own. */
