@@ -255,6 +255,16 @@ impl<'a> Slice<'a> {
         self.get(name)?.str()
     }
 
+    /// The same, to keep.
+    pub fn string(self, name: &str) -> Option<String> {
+        self.text(name).map(Cow::into_owned)
+    }
+
+    /// Whether the field of this name is exactly this string.
+    pub fn says(self, name: &str, text: &str) -> bool {
+        self.get(name).is_some_and(|value| value.is(text))
+    }
+
     /// The value reached through fields of these names.
     pub fn at(self, names: &[&str]) -> Option<Slice<'a>> {
         names.iter().try_fold(self, |value, name| value.get(name))

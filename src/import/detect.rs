@@ -55,7 +55,7 @@ pub fn detect_format(bytes: &[u8]) -> Result<Detection, ProjectionError> {
         return Ok(detection);
     }
     Ok(match whole(bytes, None)? {
-        Whole::Lines(detection) | Whole::Document(detection, ..) | Whole::Text(detection, _) => detection,
+        Whole::Lines(detection) | Whole::Document(detection, ..) | Whole::Text(detection, ..) => detection,
     })
 }
 
@@ -181,8 +181,8 @@ pub enum Whole {
     Lines(Detection),
     /// A JSON document, and where its text starts in the file.
     Document(Detection, Document, usize),
-    /// A text that is not JSON.
-    Text(Detection, String),
+    /// A text that is not JSON, and where it starts in the file.
+    Text(Detection, String, usize),
 }
 
 /// Decides about a file of which all is there.
@@ -228,7 +228,7 @@ pub fn whole(bytes: &[u8], told: Option<&'static Format>) -> Result<Whole, Proje
     let texts = FORMATS.iter().copied().filter(|format| told.is_none_or(|told| std::ptr::eq(told, *format)));
     for format in texts {
         if let Some(found) = format.text.and_then(|(sniff, _)| sniff(&text)) {
-            return Ok(Whole::Text(Detection::new(format, found), text.into_owned()));
+            return Ok(Whole::Text(Detection::new(format, found), text.into_owned(), base));
         }
     }
     if let Some(first) = first {

@@ -93,6 +93,12 @@ impl Format {
 /// Every format, the most specific first: among equally sure ones the first counts.
 pub const FORMATS: &[&Format] = &[
     &super::claude_code::FORMAT,
+    &super::codex::FORMAT,
+    &super::gemini_cli::FORMAT,
+    &super::qwen::FORMAT,
+    &super::pi::FORMAT,
+    &super::copilot_cli::FORMAT,
+    &super::cursor::FORMAT,
     &super::opencode::FORMAT,
     &super::cline::FORMAT,
     &super::vscode_chat::FORMAT,

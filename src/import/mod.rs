@@ -10,9 +10,13 @@ mod chatgpt;
 mod claude_ai;
 mod claude_code;
 mod cline;
+mod codex;
+mod copilot_cli;
+mod cursor;
 mod detect;
 mod format;
 mod gemini;
+mod gemini_cli;
 mod goose;
 mod gptme;
 mod grok;
@@ -28,8 +32,11 @@ mod openhands;
 mod otel;
 mod output;
 mod parts;
+mod pi;
 mod positions;
+mod qwen;
 mod swe_agent;
+mod tree;
 mod vscode_chat;
 mod wire;
 mod write;
@@ -271,12 +278,15 @@ impl Importer {
                     self.lines = Lines::default();
                     return done(detection, self.out, self.bytes, 0);
                 }
-                detect::Whole::Text(detection, text) => {
+                detect::Whole::Text(detection, text, base) => {
                     self.warn_of_bytes();
+                    self.out.base = base;
                     if let Some((_, read)) = detection.format.text {
                         read(&text, self.options.scope, &mut self.out);
                     }
-                    return done(detection, self.out, self.bytes, 0);
+                    let mut lines = 0;
+                    line::each_line(text.as_bytes(), &mut |line| lines = line.number);
+                    return done(detection, self.out, self.bytes, lines);
                 }
             }
         }

@@ -106,12 +106,24 @@ impl Output {
     /// Warns of something in a line, or at a path of a document.
     pub fn warn_at(&mut self, code: &'static str, line: Option<usize>, path: &str, message: impl Into<String>) {
         let path = Some(path.to_owned()).filter(|path| !path.is_empty());
-        self.warnings.push(Warning { code, line, path, message: message.into() });
+        add_warning(&mut self.warnings, Warning { code, line, path, message: message.into() });
     }
 
     /// Warns of something about the whole file.
     pub fn warn(&mut self, code: &'static str, message: impl Into<String>) {
         self.warn_at(code, None, "", message);
+    }
+
+    /// Warns of something that stands at this place.
+    pub fn warn_of(&mut self, code: &'static str, place: &Source, message: impl Into<String>) {
+        let Source { line, path, .. } = place.clone();
+        add_warning(&mut self.warnings, Warning { code, line, path, message: message.into() });
+    }
+
+    /// Counts something of a type that no reader knows, and warns of it.
+    pub fn unknown(&mut self, place: &Source, what: &str, kind: &str) {
+        self.count(if kind.is_empty() { "unknown" } else { kind });
+        self.warn_of("unknown_type", place, format!("{what} of type \"{kind}\": left out"));
     }
 
     /// The place of a value of the document that is being read.
@@ -174,6 +186,17 @@ impl Source {
     /// The place of a whole line.
     pub fn of_line(line: &Line<'_>) -> Self {
         Source { line: Some(line.number), start: line.start, end: line.end, ..Source::default() }
+    }
+
+    /// The place of a value in a line.
+    pub fn in_line(line: &Line<'_>, value: Slice<'_>) -> Self {
+        let (start, end) = (line.start + value.start(), line.start + value.end());
+        Source { line: Some(line.number), start, end, ..Source::default() }
+    }
+
+    /// Says why the model does not see it, unless that is said already.
+    pub fn leave(&mut self, branch: &'static str) {
+        self.branch.get_or_insert(branch);
     }
 }
 

@@ -1,5 +1,7 @@
 //! JSON text from parts of JSON text: what a reader builds keeps the spelling of what it is built from.
 
+use crate::document::Slice;
+
 /// An object under way.
 pub struct Object(String);
 
@@ -20,6 +22,15 @@ impl Object {
         self.0.push(':');
         self.0.push_str(json);
         self
+    }
+
+    /// Adds a value of the file, if there is one.
+    #[must_use]
+    pub fn value(self, name: &str, value: Option<Slice<'_>>) -> Self {
+        match value {
+            Some(value) => self.raw(name, value.raw()),
+            None => self,
+        }
     }
 
     /// Adds a string.
@@ -61,4 +72,19 @@ pub fn message(role: &str, content: &str) -> String {
 /// A block of text, as most providers write it.
 pub fn text_block(text: &str) -> String {
     Object::new().text("type", "text").text("text", text).build()
+}
+
+/// An object of this type.
+pub fn of_type(kind: &str) -> Object {
+    Object::new().text("type", kind)
+}
+
+/// A string of the file as it stands; any other value as a string of its JSON.
+pub fn as_text(value: Option<Slice<'_>>) -> String {
+    value.map_or_else(
+        || "\"\"".to_owned(),
+        |value| {
+            if value.is_string() { value.raw().to_owned() } else { quoted(value.raw()) }
+        },
+    )
 }

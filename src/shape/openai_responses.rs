@@ -44,8 +44,9 @@ const HOSTED: [(&str, &[Key], &[Key]); 5] = [
 ];
 
 /// Items of other types that a list without roles may hold; they stay as they are.
-const OTHERS: [&str; 7] = [
+const OTHERS: [&str; 8] = [
     "item_reference",
+    "agent_message",
     "mcp_list_tools",
     "compaction",
     "compaction_summary",
@@ -91,7 +92,12 @@ pub fn read<N: Node>(item: &N, kind: &str, index: usize) -> Result<Option<Messag
         super::approval(Place::Message, id(Key::ApprovalRequestId)?, approved, &mut facts);
         facts
     } else if OTHERS.contains(&kind) {
-        MessageFacts { speaks: true, signed: has_text(item, Key::EncryptedContent), ..facts(Role::Other) }
+        // What one agent writes to another is encrypted part by part.
+        let content = item.field(Key::Content);
+        let is_signed_part = |part: N| has_text(&part, Key::EncryptedContent);
+        let signed = content.is_some_and(|content| content.items().flatten().any(is_signed_part));
+        let signed = signed || has_text(item, Key::EncryptedContent);
+        MessageFacts { speaks: true, signed, ..facts(Role::Other) }
     } else {
         return Ok(None);
     };

@@ -10,6 +10,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::unwrap_used)]
 
+mod agents;
 #[path = "../common/mod.rs"]
 mod common;
 mod documents;

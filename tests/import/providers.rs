@@ -19,7 +19,7 @@ fn anthropic() {
 
 #[test]
 fn gemini() {
-    check_all("import/gemini.json", 11);
+    check_all("import/gemini.json", 10);
 }
 
 #[test]

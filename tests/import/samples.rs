@@ -19,7 +19,6 @@ const FORMATS: &[(&str, &str)] = &[
     // A bare error of the API: nothing to read.
     ("openai-responses/07.json", ""),
     ("vercel-ai/", "ai_sdk"),
-    ("claude-code/", "claude_code"),
     ("opencode/", "opencode"),
     ("copilot/03", "vscode_chat"),
     ("goose/", "goose"),
@@ -35,6 +34,15 @@ const FORMATS: &[(&str, &str)] = &[
     ("misc/05", "gptme"),
     ("misc/06", "grok"),
     ("misc/07", "kiro"),
+    ("claude-code/", "claude_code"),
+    ("codex/", "codex"),
+    ("gemini-cli/", "gemini_cli"),
+    ("qwen/", "qwen"),
+    ("pi/", "pi"),
+    ("openclaw/", "pi"),
+    ("cursor/", "cursor"),
+    ("copilot/01", "copilot_cli"),
+    ("copilot/02", "copilot_cli"),
 ];
 
 #[test]
@@ -228,6 +236,40 @@ fn count(format: &str, bytes: &[u8]) -> Option<usize> {
         }
         "kiro" => document["history"].as_array().unwrap().len() * 2,
         "gptme" => lines().count(),
+        "codex" => {
+            let item =
+                |line: &Value| line["type"] == "response_item" || line["payload"].is_null() && !line["type"].is_null();
+            let items = lines().filter(item).count();
+            let events = lines()
+                .filter(|line| matches!(line["payload"]["type"].as_str(), Some("user_message" | "agent_message")));
+            if items > 0 { items } else { events.count() }
+        }
+        "gemini_cli" => {
+            let mut records: Vec<Value> = lines().collect();
+            if let Ok(whole) = serde_json::from_str::<Value>(&text) {
+                records = whole["messages"].as_array().unwrap().clone();
+            }
+            let mut last = std::collections::HashMap::new();
+            for record in records.iter().filter(|record| matches!(record["type"].as_str(), Some("user" | "gemini"))) {
+                last.insert(record["id"].to_string(), record);
+            }
+            let speaks = |record: &&Value| record["content"] != "" || record["toolCalls"].is_array();
+            let answers = |record: &&Value| {
+                record["toolCalls"].as_array().is_some_and(|calls| calls.iter().any(|call| !call["result"].is_null()))
+            };
+            last.values().filter(|record| speaks(record)).count()
+                + last.values().filter(|record| answers(record)).count()
+        }
+        "qwen" => lines().filter(|line| line["message"]["parts"].is_array()).count(),
+        "pi" => match serde_json::from_str::<Value>(&text) {
+            Ok(_) => 1,
+            Err(_) => lines().filter(|line| matches!(line["type"].as_str(), Some("message" | "compaction"))).count(),
+        },
+        "cursor" => lines().filter(|line| !line["message"]["content"].is_null()).count(),
+        "copilot_cli" => {
+            let messages = ["user.message", "assistant.message", "tool.execution_complete"];
+            lines().filter(|line| messages.iter().any(|kind| line["type"] == *kind)).count()
+        }
         _ => return None,
     })
 }
