@@ -1320,6 +1320,12 @@ export declare class AgentSession<M extends object = Message> {
 /** The formats that `importTranscript` reads. `docs/formats.md` says of each how it is read. */
 export type ImportFormat =
   | 'claude_code'
+  | 'codex'
+  | 'gemini_cli'
+  | 'qwen'
+  | 'pi'
+  | 'copilot_cli'
+  | 'cursor'
   | 'opencode'
   | 'cline'
   | 'vscode_chat'
