@@ -54,7 +54,8 @@ test('in pieces, of bytes or of text, a file is what it is as a whole', () => {
   const bytes = bytesOf(text);
   assert.equal(whole.stats.bytes, bytes.length);
   assert.deepEqual(described(importTranscript(bytes)), whole);
-  assert.deepEqual(described(importTranscript(Buffer.from(bytes))), whole);
+  const kinds = [Buffer.from(bytes), bytes.slice().buffer, new DataView(bytes.slice().buffer)];
+  for (const kind of kinds) assert.deepEqual(described(importTranscript(kind)), whole);
   for (const size of [1, 2, 3, 7, 64, 100_000]) {
     const pieces = { bytes: [], text: [] };
     for (let at = 0; at < bytes.length; at += size) pieces.bytes.push(bytes.subarray(at, at + size));
@@ -335,7 +336,7 @@ const WRONG = [
   ['plain words', () => importTranscript('Dear diary'), 'unknown_format'],
   ['a broken document', () => importTranscript('{\n"messages": [\n{"role": "user",}\n]}'), 'invalid_json', /line 3/],
   ['no file at all', () => importTranscript(), 'invalid_json', /text or bytes/],
-  ['an ArrayBuffer', () => detectFormat(new ArrayBuffer(3)), 'invalid_json', /text or bytes/],
+  ['a list of numbers', () => detectFormat([91, 93]), 'invalid_json', /text or bytes/],
   ['a number as a piece', () => new Importer().push(7), 'invalid_json', /text or bytes/],
   ['a format that is not known', () => importTranscript('[]', { format: 'word' }), 'invalid_option', /options\.format.*claude_code.*"word"/],
   ['a format of the wrong type', () => new Importer({ format: 7 }), 'invalid_option', /options\.format/],

@@ -64,33 +64,38 @@ function builtFrom() {
 
 async function buildEngine(wasm, inputs) {
   await run('cargo', ['fetch']);
-  await Promise.all([
-    run(wasm.cargo, ['build', '--release', ...wasm.args], {
-      env: { ...wasm.env, CARGO_TARGET_DIR: wasm.targetDir, CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS: remaps() },
-      label: 'wasm',
-    }),
-    // The tool that writes the glue; the host's own compiler builds it.
-    run('cargo', ['build', '-p', 'xtask'], { env: { CARGO_TARGET_DIR: join(root, 'target') }, label: 'xtask' }),
-  ]);
-  const made = join(wasm.targetDir, 'wasm32-unknown-unknown/release/transcript_projection.wasm');
+  // The tool that writes the glue; the host's own compiler builds it.
+  await run('cargo', ['build', '-p', 'xtask'], { env: { CARGO_TARGET_DIR: join(root, 'target') }, label: 'xtask' });
   // In a folder of its own until it is complete: another build may be under way.
   const out = mkdtempSync(join(root, 'target/engine-'));
   try {
-    await run(join(root, 'target/debug/xtask'), [made, out]);
-    const file = join(out, 'engine_bg.wasm');
-    await step(`wasm-opt ${WASM_OPT[0]}`, () =>
-      run(process.execPath, [join(root, 'node_modules/binaryen/bin/wasm-opt'), ...WASM_OPT, file, '-o', file]),
-    );
-    writeFileSync(join(out, 'glue.js'), withModule(withoutRepeats(readFileSync(join(out, 'engine.js'), 'utf8'))));
-    rmSync(join(out, 'engine.js'));
-    const base64 = readFileSync(file).toString('base64');
-    writeFileSync(join(out, 'bytes.js'), `// engine_bg.wasm as base64\nexport default '${base64}';\n`);
+    for (const name of ['engine', 'importers']) await buildPart(name, wasm, out);
     writeFileSync(join(out, 'built-from'), inputs);
     rmSync(ENGINE, { recursive: true, force: true });
     renameSync(out, ENGINE);
   } finally {
     rmSync(out, { recursive: true, force: true });
   }
+}
+
+/** One wasm file and its glue: the crate with the feature of this name. */
+async function buildPart(name, wasm, out) {
+  await run(wasm.cargo, ['build', '--lib', '--release', '--features', name, ...wasm.args], {
+    env: { ...wasm.env, CARGO_TARGET_DIR: wasm.targetDir, CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS: remaps() },
+    label: name,
+  });
+  const made = join(wasm.targetDir, 'wasm32-unknown-unknown/release/transcript_projection.wasm');
+  await run(join(root, 'target/debug/xtask'), [made, out, name]);
+  const file = join(out, `${name}_bg.wasm`);
+  await step(`wasm-opt ${WASM_OPT[0]} (${name})`, () =>
+    run(process.execPath, [join(root, 'node_modules/binaryen/bin/wasm-opt'), ...WASM_OPT, file, '-o', file]),
+  );
+  const prefix = name === 'engine' ? '' : `${name}-`;
+  const glue = withModule(withoutRepeats(readFileSync(join(out, `${name}.js`), 'utf8')));
+  rmSync(join(out, `${name}.js`));
+  writeFileSync(join(out, `${prefix}glue.js`), glue);
+  const base64 = readFileSync(file).toString('base64');
+  writeFileSync(join(out, `${prefix}bytes.js`), `// ${name}_bg.wasm as base64\nexport default '${base64}';\n`);
 }
 
 /** The glue imports a module once for each function that it takes from it: one is enough, bundlers warn of the rest. */

@@ -51,8 +51,10 @@ mod shape;
 mod tokens;
 mod validate;
 mod value;
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", feature = "engine"))]
 mod wasm;
+#[cfg(all(target_arch = "wasm32", feature = "importers"))]
+mod wasm_importers;
 mod work;
 
 pub use canonical::{DigestMaker, HostDigest, use_digest};

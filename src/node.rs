@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 /// What a [`Node`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -324,12 +324,18 @@ pub fn to_recorded_value<N: Node>(node: &N) -> Option<Value> {
     copy(node, MAX_DEPTH - 16)
 }
 
+/// The number that is spelled so. `serde_json` can miss a float by its last bit, and its spelling would change.
+fn number(text: &str) -> Option<Number> {
+    let whole = text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from));
+    whole.ok().or_else(|| Number::from_f64(text.parse().ok()?))
+}
+
 fn copy<N: Node>(node: &N, depth: usize) -> Option<Value> {
     let depth = depth.checked_sub(1)?;
     Some(match node.kind() {
         Kind::Null | Kind::Function => Value::Null,
         Kind::Bool => Value::Bool(node.as_bool().unwrap_or_default()),
-        Kind::Number => node.number_text().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null),
+        Kind::Number => node.number_text().and_then(|text| number(&text)).map_or(Value::Null, Value::Number),
         Kind::String => Value::String(node.as_str().map(Cow::into_owned).unwrap_or_default()),
         Kind::Array => Value::Array(
             node.items()

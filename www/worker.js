@@ -16,8 +16,8 @@ let shown = null; // what was projected last: { generation, view, rows, hidden }
 let generations = 0;
 
 const answers = {
-  /** The engine comes as a compiled module: this worker never asks the network for anything. */
-  start: ({ module }) => engine.init(module),
+  /** What is wasm comes compiled: this worker never asks the network for anything. */
+  start: ({ module, importers }) => Promise.all([engine.init(module), engine.initImport(importers)]).then(() => {}),
 
   formats: () => engine.importFormats(),
 

@@ -4,12 +4,13 @@
 use crate::document::Slice;
 
 use super::format::{Format, Sniff};
-use super::wire::{self, Found, Look, Wire, index_path};
+use super::look::{self, Look};
+use super::wire::{self, Found, Wire, index_path};
 use super::write::{Object, list, text_block};
 
 /// The format.
 pub const FORMAT: Format = Format {
-    lines: Some((|line| wire::of_line(sniff(line)), |scope| wire::reader(&WIRE, scope))),
+    lines: Some((|line| look::of_line(sniff(line)), |scope| wire::reader(&WIRE, scope))),
     document: Some((sniff, |root, scope, out| wire::read(&WIRE, root, scope, out))),
     ..Format::new("ai_sdk", "AI SDK messages")
 };
@@ -17,10 +18,10 @@ pub const FORMAT: Format = Format {
 const WIRE: Wire = Wire { answer, rewrite, ..Wire::new() };
 
 fn sniff(root: Slice<'_>) -> Option<Sniff> {
-    let look = wire::sniff(root, Look::AiSdk, "messages with typed parts, or with tool-call and tool-result parts");
+    let look = look::sniff(root, Look::AiSdk, "messages with typed parts, or with tool-call and tool-result parts");
     look.or_else(|| {
         let first = wire::response(root, |body| body.get("messages").is_some())?.get("messages")?;
-        wire::sniff(first, Look::AiSdk, "a result with messages of tool-call and tool-result parts")
+        look::sniff(first, Look::AiSdk, "a result with messages of tool-call and tool-result parts")
     })
 }
 

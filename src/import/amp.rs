@@ -4,7 +4,7 @@ use crate::document::Slice;
 
 use super::format::{Format, Scope, Sniff, certain, likely};
 use super::output::{Message, Outcome, Output};
-use super::parts::{as_string, failed_exit, only, tool_result};
+use super::parts::{as_string, failed_exit, only, text_of, tool_result};
 use super::write::{list, message};
 
 /// The format.
@@ -23,8 +23,7 @@ fn sniff(root: Slice<'_>) -> Option<Sniff> {
 fn read(root: Slice<'_>, scope: Scope, out: &mut Output) {
     let mut messages: Vec<Message> = Vec::new();
     for (index, value) in root.get("messages").map(Slice::list).unwrap_or_default().into_iter().enumerate() {
-        let path = format!("messages[{index}]");
-        let source = out.place(&*path, value);
+        let source = out.place(format!("messages[{index}]"), value);
         let mut outcomes = Vec::new();
         let role = value.text("role").unwrap_or_default();
         let mut blocks = Vec::new();
@@ -41,12 +40,12 @@ fn read(root: Slice<'_>, scope: Scope, out: &mut Output) {
                 "summary" => {
                     is_summary = true;
                     let summary = block.get("summary");
-                    let text = summary.and_then(|summary| summary.get("summary")).or(summary).map(as_string);
-                    super::write::Object::new().text("type", "text").raw("text", &text.unwrap_or_default()).build()
+                    let text = summary.and_then(|summary| summary.get("summary")).or(summary);
+                    text_of(text.unwrap_or(block))
                 }
                 _ if role == "info" => continue,
                 _ => {
-                    out.warn_path("unknown_type", &*path, format!("a block of the unknown type {kind}: passed on"));
+                    out.warn_unknown(&source, &kind);
                     block.raw().to_owned()
                 }
             });

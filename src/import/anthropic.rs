@@ -4,12 +4,13 @@
 use crate::document::Slice;
 
 use super::format::{Format, Sniff, certain};
-use super::wire::{self, Found, Look, Wire};
+use super::look::{self, Look};
+use super::wire::{self, Found, Wire};
 use super::write::message;
 
 /// The format.
 pub const FORMAT: Format = Format {
-    lines: Some((|line| wire::of_line(sniff(line)), |scope| wire::reader(&WIRE, scope))),
+    lines: Some((|line| look::of_line(sniff(line)), |scope| wire::reader(&WIRE, scope))),
     document: Some((sniff, |root, scope, out| wire::read(&WIRE, root, scope, out))),
     ..Format::new("anthropic", "Anthropic Messages")
 };
@@ -20,7 +21,7 @@ fn sniff(root: Slice<'_>) -> Option<Sniff> {
     if wire::response(root, |body| !answer(body).is_empty()).is_some() {
         return certain("a response of type message with stop_reason");
     }
-    wire::sniff(root, Look::Anthropic, "messages with tool_use, tool_result or thinking blocks")
+    look::sniff(root, Look::Anthropic, "messages with tool_use, tool_result or thinking blocks")
 }
 
 /// A response is a message with more fields than a request may hold.

@@ -5,7 +5,7 @@ use crate::document::Slice;
 
 use super::format::{Format, Scope, Sniff, certain, likely};
 use super::output::{Message, Outcome, Output};
-use super::parts::{as_string, blocks, chat_answer, chat_call, chat_result, failed_exit, tool_result, tool_use};
+use super::parts::{as_string, blocks, chat_answer, chat_call_of, chat_result, failed_exit, tool_result, tool_use_of};
 use super::write::{list, message};
 
 /// The format.
@@ -51,13 +51,8 @@ fn read_step(step: Slice<'_>, said: Option<Slice<'_>>, role: &str, path: String,
     let source = out.place(&*path, step);
     let calls = step.get("tool_calls").map(Slice::list).unwrap_or_default();
     let id = |call: &Slice<'_>| call.text("tool_call_id").map(|id| id.into_owned());
-    let written: Vec<String> = calls
-        .iter()
-        .map(|call| {
-            let name = call.text("function_name").unwrap_or_default();
-            chat_call(&id(call).unwrap_or_default(), &name, call.get("arguments"))
-        })
-        .collect();
+    let written: Vec<String> =
+        calls.iter().map(|call| chat_call_of(*call, ["tool_call_id", "function_name", "arguments"])).collect();
     let said = said.map_or("\"\"", Slice::raw);
     let results = step.at(&["observation", "results"]).map(Slice::list).unwrap_or_default();
     let thoughts = step.get("reasoning_content");
@@ -67,6 +62,8 @@ fn read_step(step: Slice<'_>, said: Option<Slice<'_>>, role: &str, path: String,
         let answer = chat_answer(said, &written);
         let answer = if let Some(it) = thoughts { answer.raw("reasoning_content", it.raw()) } else { answer };
         out.messages.push(Message::new(answer.build(), source));
+    } else {
+        out.count("empty");
     }
     for (index, result) in results.into_iter().enumerate() {
         let path = format!("{path}.observation.results[{index}]");
@@ -106,8 +103,7 @@ fn read_blocks(step: Slice<'_>, role: &str, path: String, out: &mut Output) {
     };
     let mut results: Vec<String> = results.into_iter().map(result).collect();
     for call in step.get("tool_use").map(Slice::list).unwrap_or_default() {
-        let (id, name) = (call.text("id").unwrap_or_default(), call.text("name").unwrap_or_default());
-        said.push(tool_use(&id, &name, call.get("input").map_or("{}", Slice::raw)));
+        said.push(tool_use_of(call, ["id", "name", "input"]));
     }
     if role == "user" {
         results.append(&mut said);

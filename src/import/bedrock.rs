@@ -3,11 +3,12 @@
 use crate::document::Slice;
 
 use super::format::{Format, Sniff, certain};
-use super::wire::{self, Found, Look, Wire};
+use super::look::{self, Look};
+use super::wire::{self, Found, Wire};
 
 /// The format.
 pub const FORMAT: Format = Format {
-    lines: Some((|line| wire::of_line(sniff(line)), |scope| wire::reader(&WIRE, scope))),
+    lines: Some((|line| look::of_line(sniff(line)), |scope| wire::reader(&WIRE, scope))),
     document: Some((sniff, |root, scope, out| wire::read(&WIRE, root, scope, out))),
     ..Format::new("bedrock", "Bedrock Converse")
 };
@@ -18,7 +19,7 @@ fn sniff(root: Slice<'_>) -> Option<Sniff> {
     if wire::response(root, |body| !answer(body).is_empty()).is_some() {
         return certain("a response with output.message and stopReason");
     }
-    wire::sniff(root, Look::Bedrock, "messages with blocks named by their one field")
+    look::sniff(root, Look::Bedrock, "messages with blocks named by their one field")
 }
 
 fn answer(body: Slice<'_>) -> Vec<Found<'_>> {

@@ -5,8 +5,8 @@ use crate::document::{Document, Slice};
 
 use super::format::{Format, Scope, Sniff, certain};
 use super::output::{Message, Outcome, Output, Source};
-use super::parts::{active_path, chat_answer, chat_call, chat_result};
-use super::write::{Object, list, message, quoted};
+use super::parts::{active_path, chat_answer, chat_call, chat_result, text_of};
+use super::write::{Object, list, message};
 
 /// The format.
 pub const FORMAT: Format =
@@ -50,7 +50,7 @@ fn read_conversation(conversation: Slice<'_>, path: &str, scope: Scope, out: &mu
             _ => None,
         };
         let role = value.at(&["author", "role"]).and_then(Slice::str).unwrap_or_default();
-        let text = text_of(value.get("content"));
+        let text = said_in(value.get("content"));
         let said = text.as_ref().map_or("\"\"", |text| text.as_str());
         let recipient = value.text("recipient").filter(|recipient| recipient != "all");
         let message = match (&*role, recipient) {
@@ -109,7 +109,7 @@ fn arguments(said: &str) -> Option<Document> {
 }
 
 /// The content as JSON: a text where it is nothing else, else blocks; `None` where there is none.
-fn text_of(content: Option<Slice<'_>>) -> Option<String> {
+fn said_in(content: Option<Slice<'_>>) -> Option<String> {
     let content = content?;
     let Some(parts) = content.get("parts") else {
         let text = ["text", "result", "content"].iter().find_map(|name| content.get(name));
@@ -119,12 +119,7 @@ fn text_of(content: Option<Slice<'_>>) -> Option<String> {
     match parts.as_slice() {
         [] => None,
         [one] if one.is_string() => Some(one.raw().to_owned()),
-        parts => Some(list(&parts.iter().map(block).collect::<Vec<_>>())),
+        // Pictures and sound are elsewhere in the export: what is known of them stands as text.
+        parts => Some(list(&parts.iter().map(|part| text_of(*part)).collect::<Vec<_>>())),
     }
-}
-
-/// A part as a block. Pictures and sound are elsewhere in the export: what is known of them stands as text.
-fn block(part: &Slice<'_>) -> String {
-    let text = if part.is_string() { part.raw().to_owned() } else { quoted(part.raw()) };
-    Object::new().text("type", "text").raw("text", &text).build()
 }

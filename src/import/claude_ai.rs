@@ -5,8 +5,8 @@ use crate::document::Slice;
 
 use super::format::{Format, Scope, Sniff, certain};
 use super::output::{Message, Output, Source};
-use super::parts::{active_path, only, tool_result, tool_use};
-use super::write::{Object, list, message};
+use super::parts::{active_path, only, text_of, tool_result, tool_use};
+use super::write::{list, message};
 
 /// The format.
 pub const FORMAT: Format =
@@ -52,7 +52,7 @@ fn read_message(value: Slice<'_>, source: &Source, scope: Scope, out: &mut Outpu
     // What an attached file holds was sent before the words.
     for file in value.get("attachments").map(Slice::list).unwrap_or_default() {
         match file.get("extracted_content").filter(|text| text.str().is_some_and(|text| !text.trim().is_empty())) {
-            Some(text) => blocks.push(Object::new().text("type", "text").raw("text", text.raw()).build()),
+            Some(text) => blocks.push(text_of(text)),
             None => out.count("attachment"),
         }
     }
@@ -68,7 +68,10 @@ fn read_message(value: Slice<'_>, source: &Source, scope: Scope, out: &mut Outpu
     let content = value.get("content").map(Slice::list).unwrap_or_default();
     if content.is_empty() {
         let text = value.get("text").filter(|text| !text.is(""));
-        blocks.extend(text.map(|text| Object::new().text("type", "text").raw("text", text.raw()).build()));
+        blocks.extend(text.map(text_of));
+    }
+    if content.is_empty() && blocks.is_empty() {
+        out.count("empty");
     }
     for block in content {
         let kind = block.text("type").unwrap_or_default();
@@ -83,7 +86,7 @@ fn read_message(value: Slice<'_>, source: &Source, scope: Scope, out: &mut Outpu
         }
         put("user", &mut results, out);
         match &*kind {
-            "text" if block.get("text").is_none_or(|text| text.is("")) => {}
+            "text" if block.get("text").is_none_or(|text| text.is("")) => out.count("empty"),
             "text" => blocks.push(only(block, &["type", "text"])),
             "thinking" | "redacted_thinking" => blocks.push(only(block, &["type", "thinking", "signature", "data"])),
             "tool_use" => {
@@ -95,8 +98,7 @@ fn read_message(value: Slice<'_>, source: &Source, scope: Scope, out: &mut Outpu
             }
             "token_budget" | "flag" => out.count(&kind),
             _ => {
-                let path = source.path.clone().unwrap_or_default();
-                out.warn_path("unknown_type", path, format!("a block of the unknown type {kind}: passed on"));
+                out.warn_unknown(source, &kind);
                 blocks.push(block.raw().to_owned());
             }
         }

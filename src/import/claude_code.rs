@@ -161,6 +161,20 @@ impl Entry {
         }
     }
 
+    /// Whether it starts with a result.
+    fn answers(&self) -> bool {
+        matches!(&self.message, Some((role, Content::Blocks(_))) if role == "user") && !self.results.is_empty()
+    }
+
+    /// Whether it holds results and nothing else.
+    fn only_answers(&self) -> bool {
+        let blocks = |message: &(String, Content)| match &message.1 {
+            Content::Blocks(blocks) => blocks.len(),
+            Content::Whole(_) => 0,
+        };
+        self.answers() && self.message.as_ref().map(blocks) == Some(self.results.len())
+    }
+
     fn read_message(&mut self, kind: &str, line: Slice<'_>) {
         let Some(message) = line.get("message") else { return };
         let role = message.text("role").map_or_else(|| kind.to_owned(), |role| role.into_owned());
@@ -330,7 +344,7 @@ fn preserved(entries: &[Entry], boundary: usize, out: &mut Output) -> Vec<usize>
     Vec::new()
 }
 
-/// Messages under way: the lines of one answer become one message, at the place of the first.
+/// Messages under way: the lines of one answer become one message, at the place of the first, and so do results in a row.
 #[derive(Default)]
 struct Merged {
     entries: Vec<Entry>,
@@ -342,17 +356,22 @@ impl Merged {
         if entry.message.is_none() {
             return;
         }
-        let Entry { source, message_id, .. } = &entry;
-        let is_first =
-            |first: &Entry| (&first.source.branch, &first.source.sidechain) == (&source.branch, &source.sidechain);
-        let known = message_id.as_ref().and_then(|id| self.by_message.last(id));
-        let first = known.and_then(|at| self.entries.get_mut(at)).filter(|first| is_first(first));
+        let known = entry.message_id.as_ref().and_then(|id| self.by_message.last(id));
+        let known = known.or_else(|| entry.answers().then(|| self.entries.len().checked_sub(1)).flatten());
+        let first = known.and_then(|at| self.entries.get_mut(at)).filter(|first| {
+            let is_beside =
+                (&first.source.branch, &first.source.sidechain) == (&entry.source.branch, &entry.source.sidechain);
+            // Providers want the results of a turn in one message (ANT-PAIR-3); Claude Code writes a line for each.
+            is_beside && (entry.message_id.is_some() || first.only_answers())
+        });
         let Some(first) = first else {
-            message_id.iter().for_each(|id| self.by_message.add(id, self.entries.len()));
+            entry.message_id.iter().for_each(|id| self.by_message.add(id, self.entries.len()));
             self.entries.push(entry);
             return;
         };
         first.source.also_lines.extend(entry.source.line);
+        first.results.extend(entry.results);
+        first.outcomes.extend(entry.outcomes);
         if let (Some((_, content)), Some((_, added))) = (&mut first.message, entry.message) {
             content.append(added);
         }

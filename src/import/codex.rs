@@ -70,8 +70,9 @@ struct Reader {
 struct Entry {
     message: Message,
     part: Part,
-    /// The call that it answers.
-    answers: Option<String>,
+    /// The call that it makes or answers.
+    call_id: Option<String>,
+    is_output: bool,
 }
 
 /// What a message is to a compaction and to a rollback.
@@ -175,7 +176,7 @@ impl Reader {
     }
 
     fn add(&mut self, json: String, source: Source, part: Part) {
-        self.entries.push(Entry { message: Message::new(json, source), part, answers: None });
+        self.entries.push(Entry { message: Message::new(json, source), part, call_id: None, is_output: false });
     }
 
     fn item(&mut self, item: Slice<'_>, mut place: Source, out: &mut Output) {
@@ -191,15 +192,15 @@ impl Reader {
         }
         place.id = item.string("id");
         self.add(item.raw().to_owned(), place, part_of(item, &kind));
-        let Some(call_id) = item.text("call_id").filter(|_| kind.ends_with("_output")) else { return };
-        let known = self.ends.iter().rposition(|end| end.call_id.as_deref() == Some(&*call_id));
-        let outcome = match known {
+        let call_id = item.string("call_id");
+        let is_output = call_id.is_some() && kind.ends_with("_output");
+        let outcome = is_output.then(|| match self.ends.iter().rposition(|end| end.call_id == call_id) {
             Some(at) => Some(self.ends.swap_remove(at)),
             None => said_by_text(item.get("output")),
-        };
+        });
         if let Some(entry) = self.entries.last_mut() {
-            entry.answers = Some(call_id.into_owned());
-            entry.message.outcomes.extend(outcome);
+            (entry.call_id, entry.is_output) = (call_id, is_output);
+            entry.message.outcomes.extend(outcome.flatten());
         }
     }
 
@@ -222,8 +223,9 @@ impl Reader {
         if kind == "thread_rolled_back" {
             self.roll_back(event.get("num_turns").and_then(Slice::int).unwrap_or(1));
         } else if let Some(end) = said_by_event(event) {
-            let is_answer = |entry: &&mut Entry| entry.answers.is_some() && entry.answers == end.call_id;
-            match self.entries.iter_mut().rev().find(is_answer) {
+            // The nearest item of the call: its output, or the call itself where the output is still to come.
+            let is_meant = |entry: &&mut Entry| entry.call_id == end.call_id;
+            match self.entries.iter_mut().rev().find(is_meant).filter(|entry| entry.is_output) {
                 Some(entry) if entry.message.outcomes.iter().all(|known| known.inferred) => {
                     entry.message.outcomes = vec![end];
                 }

@@ -4,12 +4,13 @@
 use crate::document::Slice;
 
 use super::format::{Format, Sniff, certain};
-use super::wire::{self, Found, Look, Wire, index_path};
+use super::look::{self, Look};
+use super::wire::{self, Found, Wire, index_path};
 use super::write::{Object, list};
 
 /// The format.
 pub const FORMAT: Format = Format {
-    lines: Some((|line| wire::of_line(sniff(line)), |scope| wire::reader(&WIRE, scope))),
+    lines: Some((|line| look::of_line(sniff(line)), |scope| wire::reader(&WIRE, scope))),
     document: Some((sniff, |root, scope, out| wire::read(&WIRE, root, scope, out))),
     ..Format::new("gemini", "Gemini contents")
 };
@@ -29,7 +30,7 @@ fn sniff(root: Slice<'_>) -> Option<Sniff> {
         return certain("an interaction with steps");
     }
     let root = root.get("history").unwrap_or(root);
-    wire::sniff(root, Look::Gemini, "contents with parts that are named by their fields")
+    look::sniff(root, Look::Gemini, "contents with parts that are named by their fields")
 }
 
 fn is_response(body: Slice<'_>) -> bool {

@@ -6,7 +6,7 @@ use crate::document::{Document, Slice};
 use super::format::{Format, ReadLines, Scope, Sniff, certain, likely, possible};
 use super::line::Line;
 use super::output::{Message, Outcome, Output, Source};
-use super::parts::{as_string, only, tool_result, tool_use};
+use super::parts::{as_string, only, text_of, tool_result, tool_use};
 use super::write::{Object, list, message};
 
 /// The format.
@@ -132,10 +132,11 @@ impl Under {
     }
 
     fn finish(self, role: &str, scope: Scope, out: &mut Output) {
-        if !self.blocks.is_empty() {
-            let json = message(role, &list(&self.blocks));
-            out.put(Message { json, source: self.source, outcomes: self.outcomes }, scope);
+        if self.blocks.is_empty() {
+            return out.count("empty");
         }
+        let json = message(role, &list(&self.blocks));
+        out.put(Message { json, source: self.source, outcomes: self.outcomes }, scope);
     }
 
     fn block(&mut self, block: Slice<'_>, out: &mut Output) {
@@ -166,11 +167,7 @@ impl Under {
                     self.blocks.push(known);
                     return;
                 }
-                let message = format!("a block of the unknown type {kind}: passed on");
-                match self.source.line {
-                    Some(line) => out.warn_line("unknown_type", line, message),
-                    None => out.warn_path("unknown_type", self.source.path.clone().unwrap_or_default(), message),
-                }
+                out.warn_unknown(&self.source, &kind);
                 self.blocks.push(block.raw().to_owned());
             }
         }
@@ -194,7 +191,7 @@ impl Under {
                 out.count("for_user");
                 continue;
             }
-            blocks.push(content(item).unwrap_or_else(|| super::write::text_block(item.raw())));
+            blocks.push(content(item).unwrap_or_else(|| text_of(item)));
         }
         let is_error = value.is_some_and(|value| value.flag("isError"));
         tool_result(id, Some(&list(&blocks)), Some(is_error).filter(|is_error| *is_error || status == "success"))
@@ -219,7 +216,7 @@ fn content(block: Slice<'_>) -> Option<String> {
         }
         "resource" => {
             let text = block.at(&["resource", "text"])?;
-            Some(Object::new().text("type", "text").raw("text", text.raw()).build())
+            Some(text_of(text))
         }
         _ => None,
     }

@@ -4,12 +4,13 @@
 use crate::document::Slice;
 
 use super::format::{Format, Scope, Sniff, certain};
+use super::look::{self, Look};
 use super::output::Output;
-use super::wire::{self, Look, Wire};
+use super::wire::{self, Wire};
 
 /// The format.
 pub const FORMAT: Format = Format {
-    lines: Some((|line| wire::of_line(sniff(line)), |scope| wire::reader(&WIRE, scope))),
+    lines: Some((|line| look::of_line(sniff(line)), |scope| wire::reader(&WIRE, scope))),
     document: Some((sniff, read)),
     ..Format::new("harn", "Harn transcript")
 };
@@ -24,7 +25,7 @@ fn sniff(root: Slice<'_>) -> Option<Sniff> {
     if is_transcript(root) {
         return certain("_type is transcript");
     }
-    wire::sniff(root, Look::Harn, "messages with flat tool calls or of role tool_result")
+    look::sniff(root, Look::Harn, "messages with flat tool calls or of role tool_result")
 }
 
 fn read(root: Slice<'_>, scope: Scope, out: &mut Output) {

@@ -5,7 +5,7 @@ use crate::document::{Document, Slice};
 
 use super::format::{Format, Scope, Sniff, certain, likely};
 use super::output::{Message, Outcome, Output, Source};
-use super::parts::{chat_answer, chat_call, chat_result, only};
+use super::parts::{chat_answer, chat_call_of, chat_result, only};
 use super::write::{Object, list, message, quoted};
 
 /// The format.
@@ -135,9 +135,7 @@ fn block(block: Slice<'_>) -> String {
 fn answer(value: Slice<'_>, content: Option<Slice<'_>>) -> String {
     let mut calls = Vec::new();
     for call in value.get("tool_calls").map(Slice::list).unwrap_or_default() {
-        let id = call.text("id").unwrap_or_default();
-        let name = call.text("function").unwrap_or_default();
-        calls.push(chat_call(&id, &name, call.get("arguments")));
+        calls.push(chat_call_of(call, ["id", "function", "arguments"]));
     }
     let blocks = content.map(Slice::list).unwrap_or_default();
     let is_reasoning = |block: &Slice<'_>| block.get("type").is_some_and(|kind| kind.is("reasoning"));

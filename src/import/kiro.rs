@@ -4,8 +4,8 @@ use crate::document::Slice;
 
 use super::format::{Format, Scope, Sniff, certain};
 use super::output::{Message, Outcome, Output};
-use super::parts::{as_string, blocks, tool_result, tool_use};
-use super::write::{Object, list, message};
+use super::parts::{blocks, text_of, tool_result, tool_use_of};
+use super::write::{list, message};
 
 /// The format.
 pub const FORMAT: Format =
@@ -46,8 +46,7 @@ fn read(root: Slice<'_>, scope: Scope, out: &mut Output) {
             for (_, answer) in assistant.fields() {
                 said.extend(answer.get("content").map(blocks).unwrap_or_default());
                 for call in answer.get("tool_uses").map(Slice::list).unwrap_or_default() {
-                    let (id, name) = (call.text("id").unwrap_or_default(), call.text("name").unwrap_or_default());
-                    said.push(tool_use(&id, &name, call.get("args").map_or("{}", Slice::raw)));
+                    said.push(tool_use_of(call, ["id", "name", "args"]));
                 }
             }
             put("assistant", said, Vec::new(), name("assistant", 1), assistant, scope, out);
@@ -76,7 +75,7 @@ fn read_result(result: Slice<'_>, is_cancelled: bool, outcomes: &mut Vec<Outcome
     let mut content = Vec::new();
     for part in result.get("content").map(Slice::list).unwrap_or_default() {
         let text = part.get("Text").or(part.get("Json")).unwrap_or(part);
-        content.push(Object::new().text("type", "text").raw("text", &as_string(text)).build());
+        content.push(text_of(text));
     }
     if is_cancelled {
         outcomes.push(Outcome::refusal(Some(id.to_string()), "CancelledToolUses"));

@@ -6,12 +6,13 @@ use std::collections::HashMap;
 use crate::document::{Index, Slice};
 
 use super::format::{Format, Scope, Sniff, certain};
+use super::look::{self, Look};
 use super::output::{Message, Output};
-use super::wire::{self, Found, Look, Wire};
+use super::wire::{self, Found, Wire};
 
 /// The format.
 pub const FORMAT: Format = Format {
-    lines: Some((|line| wire::of_line(sniff(line)), |scope| wire::reader(&WIRE, scope))),
+    lines: Some((|line| look::of_line(sniff(line)), |scope| wire::reader(&WIRE, scope))),
     document: Some((sniff, |root, scope, out| wire::read(&WIRE, root, scope, out))),
     ..Format::new("langchain", "LangChain messages")
 };
@@ -22,7 +23,7 @@ fn sniff(root: Slice<'_>) -> Option<Sniff> {
     if wire::response(root, |body| generation(body).is_some()).is_some() {
         return certain("a run with generations");
     }
-    wire::sniff(root, Look::LangChain, "messages of LangChain's types")
+    look::sniff(root, Look::LangChain, "messages of LangChain's types")
 }
 
 fn is_message(value: Slice<'_>) -> bool {

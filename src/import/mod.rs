@@ -25,6 +25,7 @@ mod inspect;
 mod kiro;
 mod langchain;
 mod line;
+mod look;
 mod openai_chat;
 mod openai_responses;
 mod opencode;
@@ -106,7 +107,6 @@ pub struct Import {
     pub stats: Stats,
     /// The summary that the file carries.
     pub summary: Option<String>,
-    facts: Vec<MessageFacts>,
 }
 
 /// What is known of one tool result.
@@ -155,12 +155,6 @@ impl Import {
             summary: self.summary.clone(),
             verdicts: self.verdicts(),
         }
-    }
-
-    /// The messages, what is known of their results, and the facts of the messages with that in them.
-    pub fn into_parts(self) -> (Vec<Document>, Vec<Verdict>, Vec<MessageFacts>) {
-        let verdicts = self.verdicts();
-        (self.messages, verdicts, self.facts)
     }
 
     /// What is known of results, as a projection records it.
@@ -309,8 +303,8 @@ fn done(detection: Detection, out: Output, bytes: usize, lines: usize) -> Result
         warnings: out.warnings,
         stats: Stats { bytes, lines, kinds: out.kinds, ..Stats::default() },
         summary: out.summary,
-        facts: Vec::with_capacity(out.messages.len()),
     };
+    let mut facts: Vec<MessageFacts> = Vec::with_capacity(out.messages.len());
     for Message { json, source, outcomes } in out.messages {
         let index = import.messages.len();
         let document = Document::parse(json);
@@ -329,11 +323,11 @@ fn done(detection: Detection, out: Output, bytes: usize, lines: usize) -> Result
         }));
         import.messages.push(document);
         import.source.push(source);
-        import.facts.push(of_message);
+        facts.push(of_message);
     }
     let verdicts = import.verdicts();
-    apply_verdicts(&mut import.facts, &verdicts);
-    import.stats.count(&import.facts, &import.outcomes);
+    apply_verdicts(&mut facts, &verdicts);
+    import.stats.count(&facts, &import.outcomes);
     Ok(import)
 }
 

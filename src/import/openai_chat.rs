@@ -4,11 +4,12 @@
 use crate::document::Slice;
 
 use super::format::{Format, Sniff, certain, possible};
-use super::wire::{self, Found, Look, Wire};
+use super::look::{self, Look};
+use super::wire::{self, Found, Wire};
 
 /// The format.
 pub const FORMAT: Format = Format {
-    lines: Some((|line| wire::of_line(sniff(line)), |scope| wire::reader(&WIRE, scope))),
+    lines: Some((|line| look::of_line(sniff(line)), |scope| wire::reader(&WIRE, scope))),
     document: Some((sniff, |root, scope, out| wire::read(&WIRE, root, scope, out))),
     ..Format::new("openai_chat", "OpenAI Chat Completions")
 };
@@ -23,7 +24,7 @@ fn sniff(root: Slice<'_>) -> Option<Sniff> {
     if list.is_array() && list.list().is_empty() {
         return possible("an empty list of messages");
     }
-    wire::sniff(root, Look::OpenAiChat, "messages with tool_calls or tool_call_id")
+    look::sniff(root, Look::OpenAiChat, "messages with tool_calls or tool_call_id")
 }
 
 fn answer(body: Slice<'_>) -> Vec<Found<'_>> {

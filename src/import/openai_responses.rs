@@ -5,12 +5,13 @@ use crate::document::Slice;
 use crate::shape::is_item_type;
 
 use super::format::{Format, Sniff, certain, likely};
-use super::wire::{self, Exchange, Found, Look, Wire, index_path};
+use super::look::{self, Look};
+use super::wire::{self, Exchange, Found, Wire, index_path};
 use super::write::message;
 
 /// The format.
 pub const FORMAT: Format = Format {
-    lines: Some((|line| wire::of_line(sniff(line)), |scope| wire::reader(&WIRE, scope))),
+    lines: Some((|line| look::of_line(sniff(line)), |scope| wire::reader(&WIRE, scope))),
     document: Some((sniff, |root, scope, out| wire::read(&WIRE, root, scope, out))),
     ..Format::new("openai_responses", "OpenAI Responses")
 };
@@ -21,10 +22,10 @@ fn sniff(root: Slice<'_>) -> Option<Sniff> {
     if wire::response(root, is_response).is_some() {
         return certain("a response with output");
     }
-    if wire::request(root, is_request) {
+    if wire::requests(root).any(|(_, body)| is_request(body)) {
         return likely("a request with input");
     }
-    wire::sniff(root, Look::OpenAiResponses, "items of the Responses API")
+    look::sniff(root, Look::OpenAiResponses, "items of the Responses API")
 }
 
 fn is_response(body: Slice<'_>) -> bool {

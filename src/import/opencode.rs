@@ -99,7 +99,11 @@ struct Entry {
 
 impl Entry {
     fn read(value: Slice<'_>, source: Source, scope: Scope, out: &mut Output) -> Option<Entry> {
-        let info = value.get("info")?;
+        let Some(info) = value.get("info") else {
+            out.count("unknown");
+            out.warn_of("unknown_type", &source, "a message without info: left out");
+            return None;
+        };
         let text = |name: &str| info.text(name).map(|text| text.into_owned());
         let role = text("role").unwrap_or_default();
         let source = Source { id: text("id"), ..source };
@@ -138,7 +142,7 @@ impl Entry {
 
     /// A part as the AI SDK has it; `None` for what is not sent.
     fn part(&mut self, part: Slice<'_>, scope: Scope, out: &mut Output) -> Option<String> {
-        let kind = part.text("type")?;
+        let kind = part.text("type").unwrap_or_default();
         let text = |text: &str| Some(Object::new().text("type", "text").text("text", text).build());
         match &*kind {
             "text" if part.flag("ignored") => {
@@ -176,8 +180,7 @@ impl Entry {
                 None
             }
             _ => {
-                let place = self.message.source.path.clone().unwrap_or_default();
-                out.warn_path("unknown_type", place, format!("a part of the unknown type {kind}: passed on"));
+                out.warn_unknown(&self.message.source, &kind);
                 Some(part.raw().to_owned())
             }
         }
@@ -186,7 +189,7 @@ impl Entry {
     fn tool(&mut self, part: Slice<'_>, scope: Scope) -> Option<String> {
         let name = part.text("tool").unwrap_or_default();
         let id = part.text("callID").unwrap_or_default();
-        let state = part.get("state")?;
+        let state = part.get("state").unwrap_or(part);
         let field = |name: &str, or: &'static str| state.get(name).map_or(or, Slice::raw);
         let status = state.text("status").unwrap_or_default();
         let metadata = state.get("metadata");

@@ -8,7 +8,7 @@ use crate::document::Slice;
 use super::format::{Format, ReadLines, Scope, Sniff, certain, likely};
 use super::line::Line;
 use super::output::{Message, Outcome, Output, Source};
-use super::parts::{as_string, chat_answer, chat_call, chat_result, failed_exit, only};
+use super::parts::{as_string, chat_answer, chat_call, chat_call_of, chat_result, failed_exit, only};
 use super::write::{Object, list, message, quoted};
 
 /// The format.
@@ -369,8 +369,7 @@ fn call(call: Slice<'_>) -> String {
     if call.get("function").is_some() {
         return only(call, &["id", "type", "function"]);
     }
-    let (id, name) = (call.text("id").unwrap_or_default(), call.text("name").unwrap_or_default());
-    chat_call(&id, &name, call.get("arguments"))
+    chat_call_of(call, ["id", "name", "arguments"])
 }
 
 /// The reasoning of an answer, as gateways to several providers write it.

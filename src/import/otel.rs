@@ -7,7 +7,7 @@ use crate::document::{Document, Slice};
 use super::format::{Format, ReadLines, Scope, Sniff, certain, likely};
 use super::line::Line;
 use super::output::{Message, Output, Source};
-use super::parts::{as_string, chat_answer, chat_call, chat_result};
+use super::parts::{as_string, chat_answer, chat_call, chat_call_of, chat_result};
 use super::write::{Object, list, message, quoted, text_block};
 
 /// The format.
@@ -236,8 +236,7 @@ fn read_message(value: Slice<'_>, found: &mut Vec<String>) {
     for part in parts.list() {
         match part.text("type").as_deref() {
             Some("tool_call") => {
-                let (id, name) = (part.text("id").unwrap_or_default(), part.text("name").unwrap_or_default());
-                calls.push(chat_call(&id, &name, part.get("arguments")));
+                calls.push(chat_call_of(part, ["id", "name", "arguments"]));
             }
             Some("tool_call_response") => {
                 let content = part.get("response").or(part.get("result")).map_or_else(|| "\"\"".to_owned(), as_string);

@@ -5,6 +5,7 @@ use crate::document::Slice;
 
 use super::format::Scope;
 use super::line::Line;
+use super::write::joined;
 
 /// Everything that was read from a file.
 #[derive(Default)]
@@ -100,7 +101,7 @@ impl Output {
 
     /// Warns of something in a document.
     pub fn warn_path(&mut self, code: &'static str, path: impl Into<String>, message: impl Into<String>) {
-        self.warn_at(code, None, &path.into(), message);
+        add_warning(&mut self.warnings, Warning { code, line: None, path: Some(path.into()), message: message.into() });
     }
 
     /// Warns of something in a line, or at a path of a document.
@@ -124,6 +125,51 @@ impl Output {
     pub fn unknown(&mut self, place: &Source, what: &str, kind: &str) {
         self.count(if kind.is_empty() { "unknown" } else { kind });
         self.warn_of("unknown_type", place, format!("{what} of type \"{kind}\": left out"));
+    }
+
+    /// Adds messages, each with whether it is a result. Results in a row become one message: hosts write them one by
+    /// one, and providers want those of a turn together. `list` is the field that holds them.
+    pub fn put_joined(&mut self, messages: Vec<(Message, bool)>, list: &str, scope: Scope) {
+        let mut run: Vec<Message> = Vec::new();
+        for (message, is_result) in messages {
+            if scope == Scope::Model && message.source.branch.is_some() {
+                self.put(message, scope);
+                continue;
+            }
+            let goes_on = run.last().is_some_and(|last| is_result && last.source.branch == message.source.branch);
+            if !goes_on {
+                self.put_run(&mut run, list);
+            }
+            if is_result {
+                run.push(message);
+            } else {
+                self.put(message, scope);
+            }
+        }
+        self.put_run(&mut run, list);
+    }
+
+    fn put_run(&mut self, run: &mut Vec<Message>, list: &str) {
+        let texts: Vec<&str> = run.iter().map(|message| message.json.as_str()).collect();
+        let json = if texts.len() > 1 { joined(&texts, list) } else { None };
+        let mut run = run.drain(..);
+        if let Some(json) = json
+            && let Some(mut first) = run.next()
+        {
+            first.json = json;
+            for message in run.by_ref() {
+                first.source.also_lines.extend(message.source.line);
+                first.outcomes.extend(message.outcomes);
+            }
+            self.messages.push(first);
+        }
+        // One alone, or what is in no list: as it stands.
+        self.messages.extend(run);
+    }
+
+    /// Warns of a part of a message, which is passed on.
+    pub fn warn_unknown(&mut self, source: &Source, kind: &str) {
+        self.warn_of("unknown_type", source, ["a part of the unknown type ", kind, ": passed on"].concat());
     }
 
     /// The place of a value of the document that is being read.

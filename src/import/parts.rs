@@ -33,6 +33,30 @@ pub fn chat_call(id: &str, name: &str, arguments: Option<Slice<'_>>) -> String {
     Object::new().text("id", id).text("type", "function").raw("function", &function).build()
 }
 
+/// The JSON of a field that is a string, or of an empty one.
+fn field(value: Slice<'_>, name: &str) -> String {
+    value.get(name).map_or_else(|| "\"\"".to_owned(), as_string)
+}
+
+/// A call as OpenAI Chat has it, from the fields that hold its id, its tool's name and its arguments.
+pub fn chat_call_of(call: Slice<'_>, [id, name, arguments]: [&str; 3]) -> String {
+    let arguments = call.get(arguments).map_or_else(|| "\"{}\"".to_owned(), as_string);
+    let function = Object::new().raw("name", &field(call, name)).raw("arguments", &arguments).build();
+    Object::new().raw("id", &field(call, id)).text("type", "function").raw("function", &function).build()
+}
+
+/// A call as Anthropic has it, from the fields that hold its id, its tool's name and its input.
+pub fn tool_use_of(call: Slice<'_>, [id, name, input]: [&str; 3]) -> String {
+    let input = call.get(input).map_or("{}", Slice::raw);
+    let object = Object::new().text("type", "tool_use").raw("id", &field(call, id)).raw("name", &field(call, name));
+    object.raw("input", input).build()
+}
+
+/// A block of text; of what is no string, its JSON.
+pub fn text_of(text: Slice<'_>) -> String {
+    Object::new().text("type", "text").raw("text", &as_string(text)).build()
+}
+
 /// An answer of the model as OpenAI Chat has it, to which more can be added; the content is JSON text.
 pub fn chat_answer(content: &str, calls: &[String]) -> Object {
     let answer = Object::new().text("role", "assistant").raw("content", content);
@@ -67,7 +91,7 @@ pub fn tool_result(id: &str, content: Option<&str>, is_error: Option<bool>) -> S
 pub fn blocks(content: Slice<'_>) -> Vec<String> {
     match content.str() {
         Some(text) if text.is_empty() => Vec::new(),
-        Some(_) => vec![Object::new().text("type", "text").raw("text", content.raw()).build()],
+        Some(_) => vec![text_of(content)],
         None => content.list().iter().map(|block| block.raw().to_owned()).collect(),
     }
 }

@@ -48,13 +48,14 @@ fn read_document(root: Slice<'_>, scope: Scope, out: &mut Output) {
         Some(messages) => ("messages", messages.list()),
         None => ("", vec![root]),
     };
-    let mut left = Vec::new();
+    let (mut left, mut made) = (Vec::new(), Vec::new());
     for (index, value) in messages.into_iter().enumerate() {
         let path = if root.get("role").is_some() { String::new() } else { format!("{name}[{index}]") };
         let place = out.place(path, value);
-        let made = convert(value, place, &mut left, out);
-        made.into_iter().for_each(|message| out.put(message, scope));
+        let message = convert(value, place, &mut left, out);
+        made.extend(message.map(|message| (message, is_result(value))));
     }
+    out.put_joined(made, "content", scope);
 }
 
 fn reader(scope: Scope) -> Box<dyn ReadLines> {
@@ -74,6 +75,7 @@ struct Entry {
     link: Link,
     ordinal: i64,
     message: Option<Message>,
+    is_result: bool,
     /// Where a compaction keeps the messages from.
     kept_from: Option<KeptFrom>,
 }
@@ -93,11 +95,12 @@ impl ReadLines for Reader {
         let source = Source { id: link.id.clone(), ..Source::of_line(line) };
         let ordinal = self.objects;
         self.objects += 1;
-        let mut entry = Entry { link, ordinal, message: None, kept_from: None };
+        let mut entry = Entry { link, ordinal, message: None, is_result: false, kept_from: None };
         match &*kind {
             "message" if value.get("message").is_some_and(Slice::is_object) => {
                 let made = value.get("message").and_then(|value| convert(value, source, &mut self.left, out));
                 entry.message = made;
+                entry.is_result = value.get("message").is_some_and(is_result);
             }
             "custom_message" => {
                 let content = value.get("content").map_or_else(|| "\"\"".to_owned(), content);
@@ -156,8 +159,9 @@ impl ReadLines for Reader {
         // The model reads the summary before what the compaction kept.
         let summary = compaction.and_then(|at| entries.get_mut(at)).filter(|_| scope == Scope::Model);
         let summary = summary.and_then(|entry| entry.message.take());
-        let messages = entries.into_iter().filter_map(|entry| entry.message);
-        summary.into_iter().chain(messages).for_each(|message| out.put(message, scope));
+        let summary = summary.map(|message| (message, false));
+        let messages = entries.into_iter().filter_map(|entry| Some((entry.message?, entry.is_result)));
+        out.put_joined(summary.into_iter().chain(messages).collect(), "content", scope);
     }
 }
 
@@ -202,6 +206,10 @@ fn convert(value: Slice<'_>, mut source: Source, left: &mut Vec<String>, out: &m
         }
     };
     Some(Message::new(json, source))
+}
+
+fn is_result(message: Slice<'_>) -> bool {
+    message.says("role", "toolResult")
 }
 
 fn user_text(text: &str) -> String {

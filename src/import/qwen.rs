@@ -38,6 +38,7 @@ struct Reader {
 struct Entry {
     link: Link,
     messages: Vec<Message>,
+    is_result: bool,
     /// Whether its messages stand for everything before them.
     is_compression: bool,
 }
@@ -50,7 +51,7 @@ impl ReadLines for Reader {
         let link = Link { id: text("uuid"), parent: text("parentUuid") };
         let mut source = Source::of_line(line);
         source.id.clone_from(&link.id);
-        let mut entry = Entry { link, messages: Vec::new(), is_compression: false };
+        let mut entry = Entry { link, messages: Vec::new(), is_result: false, is_compression: false };
         let history = value.at(&["systemPayload", "compressedHistory"]).filter(|history| history.is_array());
         if let Some(message) = value.get("message").filter(|message| message.get("parts").is_some()) {
             if !matches!(&*kind, "user" | "assistant" | "tool_result") {
@@ -63,7 +64,11 @@ impl ReadLines for Reader {
             let place = Source::in_line(line, message);
             (source.start, source.end) = (place.start, place.end);
             let mut message_of = Message::new(message.raw().to_owned(), source);
-            message_of.outcomes.extend(outcome_of(value, message));
+            let parts = message.get("parts").map(Slice::list).unwrap_or_default();
+            if let Some(response) = parts.iter().find_map(|part| part.get("functionResponse")) {
+                entry.is_result = true;
+                message_of.outcomes.extend(outcome_of(value, response));
+            }
             entry.messages.push(message_of);
         } else if let (true, Some(history)) = (kind == "system", history) {
             entry.is_compression = true;
@@ -102,15 +107,16 @@ impl ReadLines for Reader {
                 }
             }
         }
-        entries.into_iter().flat_map(|entry| entry.messages).for_each(|message| out.put(message, scope));
+        let mut messages = Vec::new();
+        for entry in entries {
+            messages.extend(entry.messages.into_iter().map(|message| (message, entry.is_result)));
+        }
+        out.put_joined(messages, "parts", scope);
     }
 }
 
-/// What the line says of the results in its message.
-fn outcome_of(line: Slice<'_>, message: Slice<'_>) -> Option<Outcome> {
-    let parts = message.get("parts").map(Slice::list).unwrap_or_default();
-    let response = parts.iter().find(|part| part.get("functionResponse").is_some())?;
-    let response = response.get("functionResponse")?;
+/// What the line says of the result in it.
+fn outcome_of(line: Slice<'_>, response: Slice<'_>) -> Option<Outcome> {
     let status = line.get("toolCallResult").and_then(|result| result.text("status"));
     let shell = said(response).filter(|_| response.says("name", "run_shell_command"));
     outcome(response.string("id"), status.as_deref(), shell.as_deref())

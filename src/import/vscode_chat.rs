@@ -6,7 +6,7 @@ use crate::document::{Document, Slice};
 use super::format::{Format, ReadLines, Scope, Sniff, certain, likely};
 use super::line::Line;
 use super::output::{Message, Outcome, Output, Source};
-use super::parts::{as_string, chat_answer, chat_call, chat_result};
+use super::parts::{as_string, chat_answer, chat_call, chat_call_of, chat_result};
 use super::write::{Object, list, message, quoted};
 
 /// The format.
@@ -148,6 +148,9 @@ fn read_request(request: Slice<'_>, source: &Source, found: &mut Vec<Message>, o
     let prompt = request.get("message").map(|message| message.get("text").unwrap_or(message));
     if let Some(prompt) = prompt.filter(|prompt| prompt.is_string()) {
         found.push(Message::new(message("user", prompt.raw()), source.clone()));
+    } else {
+        out.count("no_prompt");
+        out.warn_of("unknown_type", &source, "a request whose message is no text");
     }
     let metadata = request.at(&["result", "metadata"]);
     let rounds = metadata.and_then(|metadata| metadata.get("toolCallRounds")).map(Slice::list).unwrap_or_default();
@@ -173,8 +176,7 @@ fn read_round(round: Slice<'_>, results: Option<Slice<'_>>, source: &Source, fou
     let said = round.get("response").filter(|said| said.is_string()).map_or("\"\"", Slice::raw);
     let mut written = Vec::new();
     for call in &calls {
-        let id = call.text("id").unwrap_or_default();
-        written.push(chat_call(&id, &call.text("name").unwrap_or_default(), call.get("arguments")));
+        written.push(chat_call_of(*call, ["id", "name", "arguments"]));
     }
     let thinking = round.get("thinking");
     if written.is_empty() && said == "\"\"" && thinking.is_none() {
@@ -292,10 +294,7 @@ fn read_shown(request: Slice<'_>, source: &Source, found: &mut Vec<Message>, out
     shown.flush(source, found);
     if is_shortened {
         let what = "the file keeps no output of some calls: their result is the line that the user was shown";
-        match source.line {
-            Some(line) => out.warn_line("shortened_result", line, what),
-            None => out.warn_path("shortened_result", source.path.clone().unwrap_or_default(), what),
-        }
+        out.warn_of("shortened_result", source, what);
     }
 }
 

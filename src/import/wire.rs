@@ -5,9 +5,8 @@
 //! last state counts; of several conversations the longest one.
 
 use crate::document::{Index, Slice};
-use crate::shape::is_item_type;
 
-use super::format::{Confidence, ReadLines, Scope, Sniff, likely, possible};
+use super::format::{ReadLines, Scope};
 use super::line::Line;
 use super::output::{Message, Output, Source};
 
@@ -113,13 +112,13 @@ pub fn response<'a>(root: Slice<'a>, is: fn(Slice<'_>) -> bool) -> Option<Slice<
     within.flat_map(|root| bodies(root, &RESPONSES)).map(|(_, body)| body).find(|body| is(*body))
 }
 
-/// Whether a value holds a request that `is` one.
-pub fn request(root: Slice<'_>, is: fn(Slice<'_>) -> bool) -> bool {
-    bodies(root, &REQUESTS).any(|(_, body)| is(body))
+/// What may be the request in a value, with the way to it.
+pub fn requests(root: Slice<'_>) -> impl Iterator<Item = (String, Slice<'_>)> {
+    bodies(root, &REQUESTS)
 }
 
 /// The items of a list in a request; of a batch of lists (LangSmith) those of the first.
-fn listed<'a>(path: &str, list: Slice<'a>) -> Vec<Found<'a>> {
+pub fn listed<'a>(path: &str, list: Slice<'a>) -> Vec<Found<'a>> {
     let items = list.list();
     match items.first() {
         Some(first) if first.is_array() => listed(&join(path, "[0]"), *first),
@@ -137,182 +136,6 @@ pub fn index_path(path: &str, index: usize) -> String {
 fn join(path: &str, rest: &str) -> String {
     let dot = if path.is_empty() || rest.is_empty() || rest.starts_with('[') { "" } else { "." };
     [path, dot, rest].concat()
-}
-
-/// What a message looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
-    OpenAiChat,
-    OpenAiResponses,
-    Anthropic,
-    Gemini,
-    Bedrock,
-    AiSdk,
-    LangChain,
-    Harn,
-    /// Role and content, as nearly everyone writes them.
-    Plain,
-}
-
-/// Recognises files by the look of their messages.
-pub fn sniff(root: Slice<'_>, look: Look, reason: &'static str) -> Option<Sniff> {
-    match look_in(root) {
-        Some(found) if found == look => likely(reason),
-        Some(Look::Plain) if look == Look::Anthropic && is_of_anthropic(root) => {
-            likely("a request with Anthropic's fields")
-        }
-        Some(Look::Plain) if look == Look::OpenAiChat => possible("messages of role and content"),
-        _ => None,
-    }
-}
-
-/// One line must not decide: a file of one line is a document.
-pub fn of_line(sniff: Option<Sniff>) -> Option<Sniff> {
-    sniff.map(|sniff| Sniff { confidence: sniff.confidence.min(Confidence::Likely), ..sniff })
-}
-
-fn is_of_anthropic(root: Slice<'_>) -> bool {
-    bodies(root, &REQUESTS).any(|(_, body)| {
-        let model = body.text("model").unwrap_or_default();
-        body.get("messages").is_some()
-            && (body.get("system").is_some() || body.get("anthropic_version").is_some() || model.starts_with("claude"))
-    })
-}
-
-/// The look of the first messages that look like something.
-pub fn look_in(root: Slice<'_>) -> Option<Look> {
-    let own = look(root);
-    if own.is_some() {
-        return own;
-    }
-    if root.is_array() {
-        let items = root.list();
-        return look_of(&items).or_else(|| items.first().and_then(|first| look_in(*first)));
-    }
-    let data = root.get("data").filter(|_| root.text("object").is_some_and(|object| object == "list"));
-    if let Some(data) = data {
-        return look_in(data);
-    }
-    bodies(root, &REQUESTS).find_map(|(path, body)| {
-        let lists = ["messages", "input", "contents"].into_iter().filter_map(|name| body.get(name));
-        lists.map(|list| listed(&path, list)).find_map(|found| {
-            let items: Vec<_> = found.iter().map(|found| found.value).collect();
-            look_of(&items)
-        })
-    })
-}
-
-fn look_of(items: &[Slice<'_>]) -> Option<Look> {
-    let mut looks = items.iter().take(256).filter_map(|item| look(*item));
-    let is_plain = looks.clone().next().is_some();
-    looks.find(|look| *look != Look::Plain).or(is_plain.then_some(Look::Plain))
-}
-
-fn look(message: Slice<'_>) -> Option<Look> {
-    if !message.is_object() {
-        return None;
-    }
-    let kind = message.text("type");
-    let role = message.text("role");
-    if let Some(kind) = kind.as_deref() {
-        if is_of_langchain(message, kind) {
-            return Some(Look::LangChain);
-        }
-        let has_marks = || {
-            message.own("call_id").is_some()
-                || message.own("encrypted_content").is_some()
-                || message.get("summary").is_some_and(Slice::is_array)
-        };
-        if is_item_type(kind) && kind != "message" && (kind.contains('_') || has_marks()) {
-            return Some(Look::OpenAiResponses);
-        }
-        if kind == "message" && role.is_some() && message.own("stop_reason").is_none() {
-            let content = message.get("content");
-            return match content.map(|content| content.list()).and_then(|blocks| look_of_blocks(&blocks)) {
-                None if content.is_some() => Some(Look::OpenAiResponses),
-                look => look,
-            };
-        }
-    }
-    if let Some(parts) = message.get("parts").filter(|parts| parts.is_array()) {
-        return look_of_parts(&parts.list()).filter(|look| role.is_some() || *look == Look::Gemini);
-    }
-    let role = role?;
-    if role == "tool_result" {
-        return Some(Look::Harn);
-    }
-    if message.get("toolInvocations").is_some_and(Slice::is_array) {
-        return Some(Look::AiSdk);
-    }
-    if let Some(call) = message.get("tool_calls").and_then(|calls| calls.list().into_iter().next()) {
-        return match call.get("function").or_else(|| call.get("custom")) {
-            Some(function) if function.is_object() => Some(Look::OpenAiChat),
-            None if call.get("args").is_none() && call.get("name").is_some() => Some(Look::Harn),
-            // Other systems' own.
-            _ => None,
-        };
-    }
-    let has = |name: &str| message.own(name).is_some();
-    if has("tool_call_id") || role == "function" || message.get("function_call").is_some_and(Slice::is_object) {
-        return has("content").then_some(Look::OpenAiChat);
-    }
-    let content = message.own("content")?;
-    let plain = if has("refusal") || has("reasoning_content") { Look::OpenAiChat } else { Look::Plain };
-    look_of_blocks(&content.list()).or(Some(plain)).filter(|_| content.raw() != "{}")
-}
-
-fn is_of_langchain(message: Slice<'_>, kind: &str) -> bool {
-    let is_of_class =
-        |name: &str| matches!(name, "human" | "ai") || name.ends_with("Message") || name.ends_with("MessageChunk");
-    match kind {
-        "constructor" => message.get("lc").is_some(),
-        "tool" => message.own("tool_call_id").is_some() || message.at(&["data", "tool_call_id"]).is_some(),
-        _ if message.get("role").is_some() => false,
-        kind => is_of_class(kind) && (message.own("content").is_some() || message.at(&["data", "content"]).is_some()),
-    }
-}
-
-fn look_of_parts(parts: &[Slice<'_>]) -> Option<Look> {
-    let is_ui = |part: &Slice<'_>| part.get("type").is_some() && part.own("content").is_none();
-    let has = |names: &[&str]| parts.iter().any(|part| names.iter().any(|name| part.own(name).is_some()));
-    if parts.iter().any(is_ui) {
-        return Some(Look::AiSdk);
-    }
-    has(&[
-        "text",
-        "functionCall",
-        "functionResponse",
-        "function_call",
-        "function_response",
-        "inlineData",
-        "inline_data",
-    ])
-    .then_some(Look::Gemini)
-}
-
-fn look_of_blocks(blocks: &[Slice<'_>]) -> Option<Look> {
-    blocks.iter().find_map(|block| {
-        let has = |name: &str| block.get(name).is_some();
-        let Some(kind) = block.text("type") else {
-            let names = ["toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent", "text", "image"];
-            let is_named = block.fields().len() == 1 && names.iter().any(|name| has(name));
-            return is_named.then_some(Look::Bedrock);
-        };
-        match &*kind {
-            "tool-call" | "tool-result" | "tool-approval-request" | "tool-approval-response" => Some(Look::AiSdk),
-            "reasoning" if has("text") => Some(Look::AiSdk),
-            "file" if has("mediaType") || has("mimeType") => Some(Look::AiSdk),
-            "tool_use" | "thinking" | "redacted_thinking" | "server_tool_use" | "mcp_tool_use" | "compaction" => {
-                Some(Look::Anthropic)
-            }
-            "tool_result" if has("tool_use_id") => Some(Look::Anthropic),
-            "image" | "document" if has("source") => Some(Look::Anthropic),
-            "image_url" | "input_audio" | "refusal" => Some(Look::OpenAiChat),
-            "file" if has("file") => Some(Look::OpenAiChat),
-            "input_text" | "output_text" | "input_image" | "input_file" => Some(Look::OpenAiResponses),
-            _ => None,
-        }
-    })
 }
 
 /// Reads a document.
@@ -427,7 +250,7 @@ impl Reader {
             return;
         }
         let mut others: Vec<Slice<'_>> = Vec::new();
-        let request = bodies(value, &REQUESTS).find_map(|(path, body)| {
+        let request = requests(value).find_map(|(path, body)| {
             let mut lists = self.wire.lists.iter().filter_map(|name| Some((*name, body.get(name)?)));
             let mut found = match lists.find(|(_, list)| list.is_array()) {
                 Some((name, list)) => {
@@ -511,7 +334,10 @@ impl Reader {
             }
             None if previous.is_some() => (self.threads.len(), 0, 0),
             None => {
-                let (thread, known) = self.alike(&keys);
+                let is_prompt =
+                    |found: &&Found<'_>| matches!(found.value.text("role").as_deref(), Some("system" | "developer"));
+                let prompts = request.iter().take_while(is_prompt).count();
+                let (thread, known) = self.alike(&keys, prompts);
                 (thread, known, known)
             }
         };
@@ -549,13 +375,14 @@ impl Reader {
         })
     }
 
-    /// The conversation that begins most like this one, and how much they share; else a new one.
-    fn alike(&self, keys: &[u64]) -> (usize, usize) {
+    /// The conversation that begins most like this one, and how much they share; else a new one. The prompts that a
+    /// program gives in all its conversations say nothing.
+    fn alike(&self, keys: &[u64], prompts: usize) -> (usize, usize) {
         let mut best = (self.threads.len(), 0);
         for (index, thread) in self.threads.iter().enumerate().filter(|(index, _)| Some(*index) != self.loose) {
             let known = thread.live.iter().filter_map(|index| self.entries.get(*index)).map(|entry| entry.essence);
             let shared = known.zip(keys).take_while(|(known, key)| known == *key).count();
-            if shared > best.1 {
+            if shared > best.1.max(prompts) {
                 best = (index, shared);
             }
         }
@@ -612,27 +439,34 @@ const PASSING: [&str; 12] = [
 
 fn essence_of(found: &Found<'_>) -> u64 {
     match &found.json {
-        None => essence(found.value),
-        Some(json) => Index::of(json).map_or(0, |index| essence(index.root(json))),
+        None => essence(found.value, 0),
+        Some(json) => Index::of(json).map_or(0, |index| essence(index.root(json), 0)),
     }
 }
 
-/// A sum over what a message says, whatever its ids and the order of its fields.
-fn essence(value: Slice<'_>) -> u64 {
+/// A number for what a message says, whatever its ids and the order of its fields. `depth` counts objects: what stands
+/// deeper than a message's blocks is data, of which everything counts.
+fn essence(value: Slice<'_>, depth: usize) -> u64 {
+    let is_data = depth > 1;
     if value.is_object() {
-        let lasting = value.fields().into_iter().filter(|(name, _)| !PASSING.contains(&&**name));
-        return lasting.fold(0, |sum: u64, (_, value)| sum.wrapping_add(essence(value)));
+        let fields = value.fields().into_iter().filter(|(name, _)| is_data || !PASSING.contains(&&**name));
+        return fields.fold(0, |sum: u64, (name, value)| {
+            let said = essence(value, depth + 1);
+            sum.wrapping_add(if is_data { hash(&name).wrapping_mul(said | 1) } else { said })
+        });
     }
     if value.is_array() {
-        return value.list().into_iter().fold(0, |sum: u64, item| sum.wrapping_add(essence(item)));
+        let items = value.list().into_iter();
+        return items.fold(0, |sum: u64, item| sum.wrapping_mul(31).wrapping_add(essence(item, depth)));
     }
     match value.raw() {
-        "null" | "true" | "false" => 0,
-        raw => {
-            let text = value.str();
-            let bytes = text.as_deref().unwrap_or(raw).bytes();
-            // FNV-1a.
-            bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
-        }
+        "null" => 0,
+        "true" | "false" if !is_data => 0,
+        raw => hash(value.str().as_deref().unwrap_or(raw)),
     }
+}
+
+/// FNV-1a.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }

@@ -1,6 +1,6 @@
 //! JSON text from parts of JSON text: what a reader builds keeps the spelling of what it is built from.
 
-use crate::document::Slice;
+use crate::document::{Index, Slice};
 
 /// An object under way.
 pub struct Object(String);
@@ -67,6 +67,19 @@ pub fn quoted(text: &str) -> String {
 /// A message of `role` and `content`; the content is JSON text.
 pub fn message(role: &str, content: &str) -> String {
     Object::new().text("role", role).raw("content", content).build()
+}
+
+/// Messages of one role as one: their lists of this name behind each other.
+pub fn joined(messages: &[&str], name: &str) -> Option<String> {
+    let mut role = String::new();
+    let mut items = Vec::new();
+    for message in messages {
+        let index = Index::of(message).ok()?;
+        let message = index.root(message);
+        role = message.get("role")?.raw().to_owned();
+        items.extend(message.get(name)?.list().into_iter().map(|item| item.raw().to_owned()));
+    }
+    Some(Object::new().raw("role", &role).raw(name, &list(&items)).build())
 }
 
 /// A block of text, as most providers write it.

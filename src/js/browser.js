@@ -1,6 +1,7 @@
 // The entry for browsers: the wasm is a file of its own, fetched when init() is called.
 import { useWorkers } from './background.js';
-import { load } from './engine.js';
+import { engine } from './engine.js';
+import { importers } from './importers.js';
 
 export * from './api.js';
 
@@ -14,7 +15,17 @@ export * from './api.js';
 export function init(input) {
   useWorkers(startWorker);
   // Bundlers find the file by this very expression: it must stay literal.
-  return load(input ?? new URL('./engine_bg.wasm', import.meta.url));
+  return engine.load(input ?? new URL('./engine_bg.wasm', import.meta.url));
+}
+
+/**
+ * Loads the importers of session files, beside `init()`. Await it once before `importTranscript` and its like.
+ *
+ * @param {URL | string | Request | Response | BufferSource | WebAssembly.Module | Promise<unknown>} [input] as for `init`
+ * @returns {Promise<void>}
+ */
+export function initImport(input) {
+  return importers.load(input ?? new URL('./importers_bg.wasm', import.meta.url));
 }
 
 function startWorker(onMessage, onFailure) {

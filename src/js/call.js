@@ -1,5 +1,5 @@
 // One call into the engine: what it throws becomes the errors of this package.
-import { ensureReady } from './engine.js';
+import { engine } from './engine.js';
 import { ProjectionError } from './error.js';
 import { takeFailure } from './host.js';
 
@@ -11,7 +11,7 @@ export function mustBeText(value, path, code = 'invalid_option') {
 
 /** Runs one call into the engine. What a callback or a getter of the caller throws comes out as it is. */
 export function call(run) {
-  ensureReady();
+  engine.ensureReady();
   let result;
   try {
     result = run();

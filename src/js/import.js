@@ -1,8 +1,13 @@
 // Session files: bytes in, a transcript out.
-import * as engine from './glue.js';
-import { call } from './call.js';
+import * as glue from './importers-glue.js';
+import { translated } from './call.js';
 import { ProjectionError } from './error.js';
+import { importers } from './importers.js';
 import { Transcript } from './transcript.js';
+
+// Messages go to the engine in pieces of this size: at no time are all of them there twice.
+const BATCH = 1 << 22;
+const encoder = new TextEncoder();
 
 /**
  * Says what a file is.
@@ -11,7 +16,8 @@ import { Transcript } from './transcript.js';
  * @returns {{format: string, title: string, confidence: 'possible' | 'likely' | 'certain', reason: string}}
  */
 export function detectFormat(input) {
-  return call(() => engine.detectFormat(input));
+  const bytes = bytesOf(input);
+  return JSON.parse(call(() => glue.detectFormat(bytes)));
 }
 
 /**
@@ -20,7 +26,7 @@ export function detectFormat(input) {
  * @returns {{format: string, title: string}[]}
  */
 export function importFormats() {
-  return call(() => engine.importFormats());
+  return JSON.parse(call(() => glue.importFormats()));
 }
 
 /**
@@ -47,7 +53,7 @@ export class Importer {
   /** @param {{format?: string, view?: 'model' | 'all', transcript?: number}} [options] */
   constructor(options) {
     const { format, view, transcript } = checked(options);
-    this.#handle = call(() => new engine.ImporterHandle(format, view, transcript));
+    this.#handle = call(() => new glue.ImporterHandle(format, view, transcript));
   }
 
   /**
@@ -56,7 +62,8 @@ export class Importer {
    * @param {string | Uint8Array} chunk
    */
   push(chunk) {
-    call(() => this.#open().push(chunk));
+    const bytes = bytesOf(chunk);
+    call(() => this.#open().push(bytes));
   }
 
   /**
@@ -67,9 +74,8 @@ export class Importer {
   finish() {
     const handle = this.#open();
     try {
-      const result = call(() => handle.finish());
-      result.transcript = new Transcript(result.transcript);
-      return result;
+      const report = JSON.parse(call(() => handle.finish()));
+      return { ...report, transcript: Transcript.ofImport(report, () => call(() => handle.takeMessages(BATCH))) };
     } finally {
       this.free();
     }
@@ -93,6 +99,24 @@ export class Importer {
       message: 'this Importer has finished or was freed',
     });
   }
+}
+
+/** One call into the importers. They throw JSON. */
+function call(run) {
+  importers.ensureReady();
+  try {
+    return run();
+  } catch (thrown) {
+    throw typeof thrown === 'string' ? new ProjectionError(JSON.parse(thrown)) : translated(thrown);
+  }
+}
+
+function bytesOf(input) {
+  if (typeof input === 'string') return encoder.encode(input);
+  if (input instanceof ArrayBuffer) return new Uint8Array(input);
+  if (ArrayBuffer.isView(input)) return new Uint8Array(input.buffer, input.byteOffset, input.byteLength);
+  const expected = 'text or bytes';
+  throw new ProjectionError({ code: 'invalid_json', path: 'input', expected, message: `input: expected ${expected}` });
 }
 
 const isText = (value) => typeof value === 'string';

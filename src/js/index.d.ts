@@ -1350,6 +1350,9 @@ export type ImportFormat =
   | 'anthropic'
   | 'openai_chat';
 
+/** A file, or a piece of one: its text or its bytes. Bytes are read during the call, not kept. */
+export type ImportInput = string | ArrayBuffer | ArrayBufferView;
+
 /** What a file is. */
 export interface FormatDetection {
   readonly format: ImportFormat;
@@ -1367,7 +1370,7 @@ export interface FormatDetection {
  * @throws {ProjectionError} `empty_file`, `unsupported_file`, `unknown_format`; `invalid_json` for a document that is none,
  *   and for what is neither text nor bytes
  */
-export declare function detectFormat(input: string | Uint8Array): FormatDetection;
+export declare function detectFormat(input: ImportInput): FormatDetection;
 
 /** The formats, the most specific first: among equally sure ones the first counts. */
 export declare function importFormats(): { readonly format: ImportFormat; readonly title: string }[];
@@ -1513,7 +1516,7 @@ export interface ImportStats {
  * @throws {ProjectionError} `empty_file`, `unsupported_file`, `unknown_format`; `invalid_json` for a document that is none,
  *   and for what is neither text nor bytes; `invalid_option`, `unknown_option`
  */
-export declare function importTranscript(input: string | Uint8Array, options?: ImportOptions | null): ImportResult;
+export declare function importTranscript(input: ImportInput, options?: ImportOptions | null): ImportResult;
 
 /**
  * Reads a session file that comes in pieces, of any size. Of files of lines only what messages need is kept; a JSON
@@ -1523,7 +1526,7 @@ export declare class Importer {
   /** @throws {ProjectionError} `invalid_option`, `unknown_option` */
   constructor(options?: ImportOptions | null);
   /** Adds a piece. A character may be split between two pieces of bytes, not between two of text. */
-  push(chunk: string | Uint8Array): void;
+  push(chunk: ImportInput): void;
   /** What `importTranscript` returns, and throws. The importer is freed either way. */
   finish(): ImportResult;
   /** Gives the memory back; more than once does no harm; `push` and `finish` throw `freed` after it. */
@@ -1592,7 +1595,10 @@ export type ErrorCode =
   | 'session_tampered'
   /** A saved session is none, or misses a part. */
   | 'session_invalid'
-  /** In the browser: `await init()` first. Or `init()` could not load the engine; the message says why. */
+  /**
+   * In the browser: `await init()` first, and `initImport()` for session files. Or they could not load what they load; the
+   * message says why.
+   */
   | 'not_initialized'
   /** The `Transcript` or the `AgentSession` was freed. */
 
@@ -1649,6 +1655,13 @@ export type InitInput =
  * otherwise. In all other entries this is not needed and does no harm.
  */
 export declare function init(input?: InitInput | PromiseLike<InitInput>): Promise<void>;
+
+/**
+ * Loads the importers, a file of their own, once: `importTranscript`, `Importer`, `detectFormat` and `importFormats` need
+ * them. As `init`, and beside it, in the browser; with `/inline` it needs an `input`, such as what
+ * `transcript-projection/importers.wasm` is. In all other entries this is not needed and does no harm.
+ */
+export declare function initImport(input?: InitInput | PromiseLike<InitInput>): Promise<void>;
 
 /** The version of this package. */
 export declare const version: string;

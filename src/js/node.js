@@ -4,14 +4,17 @@ import { createHash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { useWorkers } from './background.js';
 import bytes from './bytes.js';
-import { ensureReady, loadOnFirstUse } from './engine.js';
+import { engine } from './engine.js';
 import { setSha256 } from './glue.js';
+import importerBytes from './importers-bytes.js';
+import { importers } from './importers.js';
 
-loadOnFirstUse(
+engine.loadOnFirstUse(
   () => Buffer.from(bytes, 'base64'),
   // The host's SHA-256 is several times faster than one in wasm.
   () => setSha256(() => createHash('sha256')),
 );
+importers.loadOnFirstUse(() => Buffer.from(importerBytes, 'base64'));
 
 useWorkers((onMessage, onFailure) => {
   // Flags of the process, such as --input-type, are not for this file.
@@ -30,5 +33,10 @@ export * from './api.js';
 
 /** Nothing needs it here; it is there so that one program runs everywhere. */
 export async function init() {
-  ensureReady();
+  engine.ensureReady();
+}
+
+/** Nothing needs it here either. */
+export async function initImport() {
+  importers.ensureReady();
 }

@@ -42,6 +42,18 @@ export class Transcript {
     return new Transcript(call(() => engine.TranscriptHandle.fromObject(transcript)));
   }
 
+  /**
+   * Not for callers: takes what an importer read.
+   *
+   * @param {object} report
+   * @param {() => Uint8Array | undefined} next the next messages, as a JSON array
+   */
+  static ofImport({ summary, outcomes }, next) {
+    const handle = call(() => engine.TranscriptHandle.forImport(summary ?? undefined, JSON.stringify(outcomes)));
+    for (let batch = next(); batch; batch = next()) call(() => handle.appendJSON(batch));
+    return new Transcript(handle);
+  }
+
   /** The messages: the caller's own objects, or those made of its JSON, the same ones each time. */
   get messages() {
     return this.#owned.use((handle) => Array.from({ length: handle.length }, (_, index) => handle.message(index)));

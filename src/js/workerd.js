@@ -1,12 +1,20 @@
 // The entry for Cloudflare Workers: there wasm may not be compiled from bytes, an import brings it compiled.
-import { ensureReady, loadOnFirstUse } from './engine.js';
-import module from './engine_bg.wasm';
+import { engine } from './engine.js';
+import engineModule from './engine_bg.wasm';
+import { importers } from './importers.js';
+import importersModule from './importers_bg.wasm';
 
-loadOnFirstUse(() => module);
+engine.loadOnFirstUse(() => engineModule);
+importers.loadOnFirstUse(() => importersModule);
 
 export * from './api.js';
 
 /** Nothing needs it here; it is there so that one program runs everywhere. */
 export async function init() {
-  ensureReady();
+  engine.ensureReady();
+}
+
+/** Nothing needs it here either. */
+export async function initImport() {
+  importers.ensureReady();
 }

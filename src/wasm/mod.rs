@@ -5,7 +5,6 @@ mod compaction;
 mod convert;
 mod digest;
 mod host;
-mod import;
 mod node;
 mod session;
 mod tokens;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
+use serde_json::Value;
 use wasm_bindgen::prelude::*;
 
 use crate::canonical::canonical_text;
@@ -13,7 +14,7 @@ use crate::facts::MessageFacts;
 use crate::json;
 use crate::patched::Patched;
 use crate::plan::Shown;
-use crate::projection::{Transcript, project_facts, read_facts, too_deep};
+use crate::projection::{Transcript, apply_verdicts, project_facts, read_facts, too_deep};
 use crate::provider::Provider;
 use crate::report::Verdict;
 
@@ -58,12 +59,33 @@ impl TranscriptHandle {
         let document = parse_document(&text_of(&input).map_err(js_error)?).map_err(js_error)?;
         let transcript = Transcript::of(&as_node(document.root())).map_err(js_error)?;
         let facts = transcript.facts().map_err(js_error)?;
-        let document_of = |message: &JsNode<'_>| match message {
-            JsNode::Exact(message) => Some(message.to_document()),
-            JsNode::Live(_) | JsNode::Parsed(_) => None,
-        };
-        let messages = transcript.messages.iter().filter_map(document_of).collect();
-        Ok(Self::of_documents(messages, transcript.summary, Vec::new(), facts))
+        let documents = transcript.messages.iter().filter_map(document_of).collect();
+        let messages = Messages::Exact(documents, RefCell::default());
+        Ok(TranscriptHandle { messages, summary: transcript.summary, verdicts: Vec::new(), facts })
+    }
+
+    /// An empty transcript for what an importer read: its summary, and what it knows of results, as JSON.
+    #[wasm_bindgen(js_name = forImport)]
+    pub fn for_import(summary: Option<String>, outcomes: &str) -> TranscriptHandle {
+        let outcomes: Value = serde_json::from_str(outcomes).unwrap_or_default();
+        let verdicts = outcomes.as_array().into_iter().flatten().filter_map(Verdict::of_json).collect();
+        let messages = Messages::Exact(Vec::new(), RefCell::default());
+        TranscriptHandle { messages, summary, verdicts, facts: Vec::new() }
+    }
+
+    /// Adds the messages of a JSON array at the end, as they are spelled.
+    #[wasm_bindgen(js_name = appendJSON)]
+    pub fn append_json(&mut self, bytes: &[u8]) -> Result<(), JsValue> {
+        let text = std::str::from_utf8(bytes).unwrap_or_default();
+        let document = parse_document(text).map_err(js_error)?;
+        let transcript = Transcript::of(&as_node(document.root())).map_err(js_error)?;
+        let facts = read_facts(&transcript.messages, self.facts.len()).map_err(js_error)?;
+        if let Messages::Exact(documents, _) = &mut self.messages {
+            documents.extend(transcript.messages.iter().filter_map(document_of));
+        }
+        self.facts.extend(facts);
+        apply_verdicts(&mut self.facts, &self.verdicts);
+        Ok(())
     }
 
     /// Adds messages at the end.
@@ -162,16 +184,6 @@ impl TranscriptHandle {
 }
 
 impl TranscriptHandle {
-    /// A transcript of JSON texts.
-    pub fn of_documents(
-        messages: Vec<Document>,
-        summary: Option<String>,
-        verdicts: Vec<Verdict>,
-        facts: Vec<MessageFacts>,
-    ) -> Self {
-        TranscriptHandle { messages: Messages::Exact(messages, RefCell::default()), summary, verdicts, facts }
-    }
-
     fn transcript(&self) -> Transcript<JsNode<'_>> {
         let messages = match &self.messages {
             Messages::Live(live) => live.clone(),
@@ -198,6 +210,13 @@ fn own(message: &JsNode<'static>) -> JsValue {
     match message {
         JsNode::Live(object) => object.clone(),
         JsNode::Parsed(_) | JsNode::Exact(_) => JsValue::UNDEFINED,
+    }
+}
+
+fn document_of(message: &JsNode<'_>) -> Option<Document> {
+    match message {
+        JsNode::Exact(message) => Some(message.to_document()),
+        JsNode::Live(_) | JsNode::Parsed(_) => None,
     }
 }
 

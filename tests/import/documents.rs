@@ -4,7 +4,7 @@ use crate::check_all;
 
 #[test]
 fn opencode_exports() {
-    check_all("import/opencode.json", 19);
+    check_all("import/opencode.json", 20);
 }
 
 #[test]

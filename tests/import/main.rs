@@ -4,7 +4,7 @@
 //! - `file`: the text, or its lines (an object is written as JSON, a string stands as it is), or `{base64}`
 //! - `format`: what the caller says that it is; `view`: `model` by default; `transcript`: which of several
 //! - `expect`: any of `format`, `confidence`, `roles`, `messages` (as JSON values), `texts` (exact JSON texts), `lines` (of each
-//!   message), `paths`, `starts` (in bytes), `ids`, `branches`, `sidechains`, `warnings` (`[code, line]`), `kinds`, `outcomes`, `stats`, `error` (a code)
+//!   message), `also_lines`, `paths`, `starts` (in bytes), `ids`, `branches`, `sidechains`, `warnings` (`[code, line]`), `kinds`, `outcomes`, `stats`, `error` (a code)
 //!
 //! `source` names the public report that the facts are from.
 
@@ -97,7 +97,9 @@ fn base64(text: &str) -> Vec<u8> {
 fn described(import: &Import) -> Value {
     let each =
         |read: &dyn Fn(&transcript_projection::Source) -> Value| import.source.iter().map(read).collect::<Value>();
-    let values = import.messages.iter().map(|message| parse(message.text()).expect("JSON").value);
+    // A number that no float holds is JSON as well, but no value of `serde_json`'s.
+    let value = |text: &str| parse(text).map_or(Value::Null, |parsed| parsed.value);
+    let values = import.messages.iter().map(|message| value(message.text()));
     let values: Vec<Value> = values.collect();
     let kinds: Map<String, Value> =
         import.stats.kinds.iter().map(|(kind, count)| (kind.clone(), (*count).into())).collect();
@@ -109,6 +111,7 @@ fn described(import: &Import) -> Value {
         "messages": values,
         "texts": import.messages.iter().map(|message| message.text()).collect::<Value>(),
         "lines": each(&|source| source.line.into()),
+        "also_lines": each(&|source| source.also_lines.clone().into()),
         "paths": each(&|source| source.path.clone().into()),
         "starts": each(&|source| source.start.into()),
         "ids": each(&|source| source.id.clone().into()),

@@ -1,20 +1,27 @@
-//! Files for JavaScript: bytes in, a transcript and what is known of it out.
+//! The importers for JavaScript: bytes in, JSON text out. It knows nothing of the engine's objects, so that it is a wasm
+//! file of its own.
+
+use std::vec::IntoIter;
 
 use serde_json::{Map, Value};
 use wasm_bindgen::prelude::*;
 
+use crate::document::Document;
 use crate::error::ProjectionError;
 use crate::import::{Detection, FORMATS, Import, ImportOptions, Importer, Source, Stats, Warning, detect_format};
 use crate::value::{list, object};
 
-use super::convert::{in_words, js_error, json_to_js, wrong_input};
-use super::host;
-use super::transcript::TranscriptHandle;
+/// Runs once when the module is instantiated.
+#[wasm_bindgen(start)]
+pub fn start() {
+    console_error_panic_hook::set_once();
+}
 
 /// A file that comes in pieces.
 #[wasm_bindgen]
 pub struct ImporterHandle {
     importer: Option<Importer>,
+    messages: IntoIter<Document>,
 }
 
 #[wasm_bindgen]
@@ -25,50 +32,70 @@ impl ImporterHandle {
         format: Option<String>,
         view: Option<String>,
         transcript: Option<usize>,
-    ) -> Result<ImporterHandle, JsValue> {
-        let named = ImportOptions::named(format.as_deref(), view.as_deref()).map_err(js_error)?;
-        let options = ImportOptions { transcript, ..named };
-        Ok(ImporterHandle { importer: Some(Importer::new(options)) })
+    ) -> Result<ImporterHandle, String> {
+        let options = ImportOptions::named(format.as_deref(), view.as_deref()).map_err(thrown)?;
+        let importer = Some(Importer::new(ImportOptions { transcript, ..options }));
+        Ok(ImporterHandle { importer, messages: Vec::new().into_iter() })
     }
 
-    /// Adds text or bytes.
-    pub fn push(&mut self, chunk: &JsValue) -> Result<(), JsValue> {
-        let bytes = bytes_of(chunk).map_err(js_error)?;
+    /// Adds bytes.
+    pub fn push(&mut self, chunk: &[u8]) {
         if let Some(importer) = &mut self.importer {
-            importer.push(&bytes);
+            importer.push(chunk);
         }
-        Ok(())
     }
 
-    /// The transcript, and all that is known of it.
-    pub fn finish(&mut self) -> Result<JsValue, JsValue> {
+    /// All that is known of the file, as JSON, but the messages.
+    pub fn finish(&mut self) -> Result<String, String> {
         let importer = self.importer.take().unwrap_or_else(|| Importer::new(ImportOptions::default()));
-        let import = importer.finish().map_err(js_error)?;
-        let js = json_to_js(&report(&import))?;
-        let summary = import.summary.clone();
-        let (messages, verdicts, facts) = import.into_parts();
-        let transcript = TranscriptHandle::of_documents(messages, summary, verdicts, facts);
-        host::define(&js, "transcript", &transcript.into());
-        Ok(js)
+        let import = importer.finish().map_err(thrown)?;
+        let report = report(&import).to_string();
+        self.messages = import.messages.into_iter();
+        Ok(report)
+    }
+
+    /// The next messages, about `least` bytes of them, as a JSON array; nothing when none is left. They are given away:
+    /// at no time are all of them there twice.
+    #[wasm_bindgen(js_name = takeMessages)]
+    pub fn take_messages(&mut self, least: usize) -> Option<Vec<u8>> {
+        let mut batch = Vec::new();
+        while batch.len() < least
+            && let Some(message) = self.messages.next()
+        {
+            batch.push(if batch.is_empty() { b'[' } else { b',' });
+            batch.extend_from_slice(message.text().as_bytes());
+        }
+        if batch.is_empty() {
+            return None;
+        }
+        batch.push(b']');
+        Some(batch)
     }
 }
 
-/// What a file is.
+/// What a file is, as JSON.
 #[wasm_bindgen(js_name = detectFormat)]
-pub fn detect(input: &JsValue) -> Result<JsValue, JsValue> {
-    let detection = bytes_of(input).and_then(|bytes| detect_format(&bytes)).map_err(js_error)?;
-    json_to_js(&Value::Object(detected(&detection)))
+pub fn detect(bytes: &[u8]) -> Result<String, String> {
+    let detection = detect_format(bytes).map_err(thrown)?;
+    Ok(Value::Object(detected(&detection)).to_string())
 }
 
-/// Every format that can be read.
+/// Every format that can be read, as JSON.
 #[wasm_bindgen(js_name = importFormats)]
-pub fn import_formats() -> Result<JsValue, JsValue> {
-    json_to_js(&list(FORMATS, |format| object([("format", format.name.into()), ("title", format.title.into())])))
+pub fn import_formats() -> String {
+    list(FORMATS, |format| object([("format", format.name.into()), ("title", format.title.into())])).to_string()
 }
 
-fn bytes_of(input: &JsValue) -> Result<Vec<u8>, ProjectionError> {
-    let text = input.as_string().map(String::into_bytes);
-    text.or_else(|| host::bytes_of(input)).ok_or_else(|| wrong_input("text or bytes", in_words(input)))
+/// An error as the package wraps it.
+#[allow(clippy::needless_pass_by_value, reason = "it stands where errors are mapped")]
+fn thrown(error: ProjectionError) -> String {
+    let fields = object([
+        ("code", error.code().as_str().into()),
+        ("path", error.path().into()),
+        ("expected", error.expected().into()),
+        ("message", error.to_string().into()),
+    ]);
+    fields.to_string()
 }
 
 fn detected(detection: &Detection) -> Map<String, Value> {
