@@ -216,37 +216,218 @@ test('wrong usage: exit code 2', () => {
     [['project', name, '--policy', 'clean'], /--policy.*"clean_tool_repair"/],
     [['project', name, '--summary-role', 'tool'], /--summary-role.*"developer"/],
     [['project', name, '--policy', 'custom'], /--projector/],
+    [['project', name, '--format', 'word'], /^--format: expected one of auto, .*, found "word"$/m],
+    [['project', name, '--transcript', 'x'], /--transcript takes a whole number, not "x"/],
+    [['project', name, '--view', 'raw'], /^--view: expected "model" or "all"/],
+    [['project', name, '--export', 'yaml'], /--export takes json or jsonl, not "yaml"/],
+    [['project', name, '--provider', 'anthropic'], /project has no option --provider/],
+    [['project', name, '--export', 'json', '--provider', 'openai'], /provider.*"openai_chat"/],
+    [['inspect'], /takes one FILE/],
+    [['inspect', name, '--keep-last', '3'], /inspect has no option --keep-last/],
+    [['validate', name, '--provider', 'anthropic', '--export', 'json'], /validate has no option --export/],
+    [['formats', name], /formats takes no FILE/],
+    [['formats', '--view', 'all'], /formats has no option --view/],
   ]) {
     assertFails(run(args), 2, pattern);
   }
 });
 
 test('bad input: exit code 1, and where it is', () => {
-  const good = JSON.stringify(REPAIRED[0]);
   for (const [name, content, pattern] of [
     ['a.json', '', /^a\.json: is empty/],
     ['b.json', '\ufeff \n\n', /^b\.json: is empty/],
-    ['c.json', 'PK\u0003\u0004\0\0', /^c\.json: is no text \(a NUL byte at offset 4\)/],
-    ['d.json', Buffer.from('{"messages":\n["\xe9"]}', 'latin1'), /^d\.json:2: is not valid UTF-8/],
-    ['e.json', '{\n"messages": [\n{"role": "user",}\n]}', /^e\.json:3: is not valid JSON/],
+    ['c.json', 'PK\u0003\u0004\0\0', /^c\.json: cannot be read: it is a ZIP archive/],
+    ['d.db', 'SQLite format 3\0', /^d\.db: cannot be read: it is an SQLite database: export/],
+    ['e.json', '{\n"messages": [\n{"role": "user",}\n]}', /^e\.json:3: is not valid JSON: .* at column \d+$/m],
     ['f.json', '{\n"messages": [\n{"role": tru}\n]}', /^f\.json:3: is not valid JSON/],
     ['g.json', '[\n{"role": "user"},', /^g\.json:2: is not valid JSON/],
-    ['h.json', 'Dear diary', /^h\.json:1: is not valid JSON/],
-    ['i.json', '{"message": []}', /^i\.json: .*messages/],
-    ['j.json', '{"messages": {}}', /^j\.json: .*messages/],
-    ['k.json', '[{"role": "user"}, null]', /^k\.json: .*messages\[1\]/],
-    ['l.json', '"text"', /^l\.json: /],
-    ['m.jsonl', `${good}\n\n{"role": "us`, /^m\.jsonl:3: is not valid JSON/],
-    ['n.jsonl', `${good}\r\n42\r\n`, /^n\.jsonl:2: is no message/],
-    ['o.jsonl', `${good}\n[${good}]`, /^o\.jsonl:2: is no message/],
-    ['p.jsonl', `{"messages": [${good}]}\n{"messages": [${good}]}`, /^p\.jsonl:1: holds a whole conversation/],
-    ['q.txt', `${good}\nnonsense \u001b[31m\n`, /^q\.txt:2: is not valid JSON/],
+    ['h.json', 'Dear diary', /^h\.json: is of no known format: it is text that is no JSON \(.* formats /],
+    ['i.json', '{"message": []}', /^i\.json: is of no known format: it is a JSON object with the fields message /],
+    ['j.json', '{"messages": {}}', /^j\.json: is of no known format/],
+    ['l.json', '"text"', /^l\.json: is of no known format: it is JSON that is a string /],
   ]) {
     assertFails(run(['project', file(name, content)]), 1, pattern);
   }
+  assertFails(run(['inspect', 'a.json']), 1, /^a\.json: is empty/);
+  assertFails(run(['validate', 'a.json', '--provider', 'anthropic']), 1, /^a\.json: is empty/);
   assertFails(run(['project', 'missing.json']), 1, /^missing\.json: no such file$/m);
   assertFails(run(['project', '.']), 1, /^\.: is a folder$/m);
   assertFails(project('{"a": 1}'), 1, /^<stdin>: /);
+});
+
+test('what can be read of a broken file is read, with a warning for each line that cannot', () => {
+  const good = JSON.stringify(REPAIRED[0]);
+  for (const [name, content, pattern] of [
+    ['a.jsonl', `${good}\n\n{"role": "us`, /^a\.jsonl:3: a line that was cut off: left out$/],
+    ['b.jsonl', `${good}\r\n42\r\n`, /^b\.jsonl:2: a number, no object: left out$/],
+    ['c.jsonl', `${good}\n[${good}]`, /^c\.jsonl:2: an array, no object: left out$/],
+    ['d.jsonl', `{"messages": [${good}]}\n{"messages": [${good}]}`, /^d\.jsonl: 2 transcripts/],
+    ['e.txt', `${good}\nnonsense \u001b[31m\n`, /^e\.txt:2: text that is not JSON \(.*\): left out$/],
+    ['f.jsonl', Buffer.from(`${good}\n{"role":"user","content":"\xe9"}\n`, 'latin1'), /^f\.jsonl:2: bytes that are not UTF-8: read as U\+FFFD$/],
+  ]) {
+    const { status, stderr, stdout } = run(['project', file(name, content)]);
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /^0 +user +kept +Run the tests\.$/m);
+    const lines = stderr.split('\n');
+    assert.equal(lines.length, 2, stderr);
+    assert.match(lines[0], /^transcript-projection: warning: /);
+    assert.match(lines[0].slice('transcript-projection: warning: '.length), pattern);
+    assert.doesNotMatch(stderr.replaceAll('\n', ''), CONTROLS);
+  }
+  const second = run(['project', 'd.jsonl', '--transcript', '1']);
+  assert.match(second.stdout, /^totals +1 kept/m);
+  const many = project(`${good}\n${'42\n'.repeat(30)}`);
+  assert.equal(many.stderr.split('\n').length, 12);
+  assert.match(many.stderr, /^transcript-projection: warning: <stdin>: 20 more warnings$/m);
+});
+
+// A session of Claude Code's: each line hangs on the one before. The first call fails, another is refused.
+const session = () => {
+  const use = (id, name, input) => ({ type: 'tool_use', id, name, input });
+  const result = (id, content, more) => ({ type: 'tool_result', tool_use_id: id, content, ...more });
+  const lines = [
+    { type: 'user', message: { role: 'user', content: 'Run the tests.' } },
+    { type: 'assistant', message: { id: 'm1', role: 'assistant', content: [use('t1', 'bash', { cmd: 'tset' })] } },
+    { type: 'user', message: { role: 'user', content: [result('t1', 'no such command', { is_error: true })] } },
+    { type: 'assistant', message: { id: 'm2', role: 'assistant', content: [use('t2', 'bash', { cmd: 'test', n: 9007199254740993n })] } },
+    { type: 'user', message: { role: 'user', content: [result('t2', `${'12 passed. '.repeat(100)}`)] } },
+    { type: 'assistant', message: { id: 'm3', role: 'assistant', content: [use('t3', 'write', { path: 'a.js' })] } },
+    { type: 'user', toolDenialKind: 'user-rejected', message: { role: 'user', content: [result('t3', 'No.', { is_error: true })] } },
+    { type: 'assistant', message: { id: 'm4', role: 'assistant', content: [{ type: 'text', text: 'All pass.' }] } },
+    { type: 'user', message: { role: 'user', content: 'Thanks.' } },
+  ];
+  const text = (line, index) =>
+    JSON.stringify({ uuid: `u${index}`, parentUuid: index ? `u${index - 1}` : null, sessionId: 's', ...line }, (_, value) =>
+      typeof value === 'bigint' ? `${value}n` : value,
+    ).replace(/"(\d+)n"/, '$1');
+  const snapshot = '{"type":"file-history-snapshot","messageId":"x"}';
+  const aside = { type: 'assistant', uuid: 's1', parentUuid: null, isSidechain: true, agentId: 'a1', sessionId: 's', message: { content: 'Aside.' } };
+  return [snapshot, ...lines.map(text), JSON.stringify(aside), '42'].map((line) => `${line}\n`).join('');
+};
+
+test('a session file of an agent, in its own format', () => {
+  const name = file('session.jsonl', session());
+  const { stdout, stderr, status } = run(['project', name, '--policy', 'clean_tool_repair']);
+  assert.equal(status, 0);
+  assert.match(stderr, /^transcript-projection: warning: session\.jsonl:12: a number, no object: left out\n$/);
+  assert.match(stdout, /^1 +assistant +dropped +→ bash\(\{"cmd":"tset"\}\) +later success at 3$/m);
+  assert.match(stdout, /^totals +7 kept, 2 dropped$/m);
+  const all = run(['project', name, '--view', 'all']).stdout;
+  assert.match(all, /^totals +10 kept, 0 dropped$/m);
+  assert.match(all, /Aside\./);
+  const told = run(['project', name, '--format', 'claude_code', '--policy', 'clean_tool_repair']);
+  assert.equal(told.stdout, stdout);
+});
+
+test('--export prints the messages to send, spelled as in the file', () => {
+  const name = file('session.jsonl', session());
+  const lines = run(['project', name, '--policy', 'clean_tool_repair', '--export', 'jsonl']).stdout.split('\n');
+  assert.equal(lines.length, 8);
+  assert.equal(
+    lines[1],
+    '{"role":"assistant","content":[{"type":"tool_use","id":"t2","name":"bash","input":{"cmd":"test","n":9007199254740993}}]}',
+  );
+  const summary = ['--policy', 'summary_prefix', '--keep-last', '1', '--summary', 'So far.'];
+  const list = run(['project', name, ...summary, '--export', 'json', '--provider', 'anthropic']).stdout;
+  assert.deepEqual(JSON.parse(list), [{ role: 'user', content: 'So far.' }, { role: 'user', content: 'Thanks.' }]);
+  assert(list.endsWith(']\n'));
+  const hostile = '"\u202e\x9b"';
+  assert.equal(project(`[{"role":"user","content":${hostile}}]`, '--export', 'json').stdout, `[{"role":"user","content":${hostile}}]\n`);
+});
+
+test('inspect says what there is, and what each policy would reclaim', () => {
+  const name = file('session.jsonl', session());
+  const { stdout, stderr, status } = run(['inspect', name]);
+  assert.equal(status, 0);
+  assert.match(stderr, /session\.jsonl:12: /);
+  for (const fact of [
+    /^file +session\.jsonl, [\d,]+ bytes, 12 lines$/m,
+    /^format +Claude Code session \(JSONL\): certain, by lines with type/m,
+    /^messages +9: 5 user, 4 assistant$/m,
+    /^calls +3, 3 results$/m,
+    /^failures +1, 1 repaired later; 1 refused by the user$/m,
+    /^besides +1 file-history-snapshot, 1 not_an_object, 1 sidechain:a1$/m,
+    /^warnings +1: 1 not_an_object$/m,
+    /^message +line +tool +characters +share$/m,
+    /^ +4 +6 +bash +1,100 +\d+\.\d %$/m,
+    /^clean_tool_repair +2 +0 +\d+ +\d+\.\d %$/m,
+    /^summary_prefix +0 +0 +0 +0\.0 % +keeps the last 10$/m,
+  ]) {
+    assert.match(stdout, fact);
+  }
+  const [biggest] = JSON.parse(run(['inspect', name, '--json']).stdout).biggest_results;
+  assert.deepEqual(
+    { ...biggest, share: undefined },
+    { message_index: 4, block_index: 0, line: 6, tool_name: 'bash', tool_call_id: 't2', characters: 1100, share: undefined },
+  );
+});
+
+test('inspect --json holds what the policies do', () => {
+  const report = JSON.parse(run(['inspect', '-', '--json'], { input: JSON.stringify(SIGNED) }).stdout);
+  assert.equal(report.format, 'anthropic');
+  assert.deepEqual(report.failures, { failed: 1, inferred: 0, repaired: 1, refused: 0 });
+  const [repair, , summary] = report.policies;
+  assert.deepEqual([repair.hidden, repair.blocked], [0, 'clean_tool_repair (blocked: signed reasoning at index 1)']);
+  assert.deepEqual(summary.options, { policy: 'summary_prefix', keep_last: 10 });
+  assert.match(run(['inspect', '-'], { input: JSON.stringify(SIGNED) }).stdout, /^clean_tool_repair .* blocked at 1: signed/m);
+  const parallel = run(['inspect', '-'], { input: JSON.stringify(PARALLEL) }).stdout;
+  assert.match(parallel, /^clean_tool_repair .* 1 more message trimmed$/m);
+});
+
+test('inspect of little, of hostile words, in a narrow place', () => {
+  for (const content of ['[]', '[{"role":"user","content":"x"}]']) {
+    const { status, stdout } = run(['inspect', '-'], { input: content });
+    assert.equal(status, 0);
+    assert.match(stdout, /^messages +[01]/m);
+    assert.doesNotMatch(stdout, /Biggest results|NaN/);
+  }
+  const hostile = '\x1b[2J\u202e__proto__';
+  const messages = [
+    { role: '__proto__', content: 'x' },
+    { role: 'assistant', content: '', tool_calls: [call('c', `${hostile}${'long '.repeat(40)}`, {})] },
+    { role: 'tool', tool_call_id: 'c', content: 'y' },
+  ];
+  const { stdout } = run(['inspect', '-'], { input: JSON.stringify(messages) });
+  assert.doesNotMatch(stdout, CONTROLS);
+  assert.match(stdout, /^messages +3: 1 __proto__, 1 assistant, 1 tool$/m);
+  for (const line of stdout.split('\n')) assert(line.length <= 80, line);
+  const args = ['inspect', '-'];
+  const input = JSON.stringify(messages);
+  const coloured = run(args, { input, env: { FORCE_COLOR: '1' } }).stdout;
+  assert.match(coloured, /\x1b\[1mmessage/);
+  assert.equal(run(args, { input, env: { FORCE_COLOR: '1', NO_COLOR: '1' } }).stdout, stdout);
+});
+
+test('formats lists what importTranscript reads', async () => {
+  const { importFormats } = await import(join(PACKAGE_DIR, 'node_modules/transcript-projection/dist/node.js'));
+  const { stdout } = run(['formats']);
+  for (const { format, title } of importFormats()) assert(stdout.includes(`\n${format} `) && stdout.includes(title), format);
+  assert.deepEqual(JSON.parse(run(['formats', '--json']).stdout), importFormats());
+});
+
+test('validate takes a session file, and the other fields of a request', () => {
+  const name = file('session.jsonl', session());
+  const { stdout, status } = run(['validate', name, '--provider', 'anthropic']);
+  assert.match(stdout, /^anthropic: nothing to refuse in 9 messages$/m);
+  assert.equal(status, 0);
+  const orphan = [...REPAIRED.slice(0, 2), REPAIRED[5]].map((message) => JSON.stringify(message)).join('\n');
+  const refused = run(['validate', '-', '--provider', 'openai_chat'], { input: orphan });
+  assert.equal(refused.status, 1);
+});
+
+test('standard input may come a byte at a time', async () => {
+  const child = spawn(command, ['project', '-', '--policy', 'clean_tool_repair'], { cwd: folder });
+  let printed = '';
+  child.stdout.on('data', (data) => (printed += data));
+  const bytes = Buffer.from(session());
+  for (let at = 0; at < bytes.length; at += 97) {
+    child.stdin.write(bytes.subarray(at, at + 97));
+    if (at % 5 === 0) await new Promise((done) => setImmediate(done));
+  }
+  child.stdin.end();
+  const [code] = await new Promise((closed) => child.once('close', (...result) => closed(result)));
+  assert.equal(code, 0);
+  assert.equal(printed, run(['project', file('session.jsonl', session()), '--policy', 'clean_tool_repair']).stdout);
 });
 
 // Written as escapes: this file is read in terminals too.

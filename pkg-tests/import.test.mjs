@@ -54,7 +54,8 @@ test('in pieces, of bytes or of text, a file is what it is as a whole', () => {
   const bytes = bytesOf(text);
   assert.equal(whole.stats.bytes, bytes.length);
   assert.deepEqual(described(importTranscript(bytes)), whole);
-  assert.deepEqual(described(importTranscript(Buffer.from(bytes))), whole);
+  const kinds = [Buffer.from(bytes), bytes.slice().buffer, new DataView(bytes.slice().buffer)];
+  for (const kind of kinds) assert.deepEqual(described(importTranscript(kind)), whole);
   for (const size of [1, 2, 3, 7, 64, 100_000]) {
     const pieces = { bytes: [], text: [] };
     for (let at = 0; at < bytes.length; at += size) pieces.bytes.push(bytes.subarray(at, at + size));
@@ -280,6 +281,17 @@ test('what the model does not see comes with view "all", marked', () => {
   );
 });
 
+test('a file of several transcripts: the first, or which one is wanted', () => {
+  const text = jsonl(...['a', 'b', 'c'].map((content) => ({ messages: [{ role: 'user', content }] })));
+  const contents = (options) => {
+    const { transcript, warnings } = importTranscript(text, options);
+    return [transcript.messages.map(({ content }) => content), warnings.map(({ code }) => code)];
+  };
+  assert.deepEqual(contents(), [['a'], ['several_transcripts']]);
+  assert.deepEqual(contents({ transcript: 2 })[0], ['c']);
+  assert.deepEqual(contents({ transcript: 3 }), [[], ['no_such_transcript']]);
+});
+
 test('source leads back to the bytes of each message', () => {
   const text = `\ufeff\r\n${session('ü').replaceAll('\n', '\r\n')}`;
   const bytes = bytesOf(text);
@@ -324,12 +336,14 @@ const WRONG = [
   ['plain words', () => importTranscript('Dear diary'), 'unknown_format'],
   ['a broken document', () => importTranscript('{\n"messages": [\n{"role": "user",}\n]}'), 'invalid_json', /line 3/],
   ['no file at all', () => importTranscript(), 'invalid_json', /text or bytes/],
-  ['an ArrayBuffer', () => detectFormat(new ArrayBuffer(3)), 'invalid_json', /text or bytes/],
+  ['a list of numbers', () => detectFormat([91, 93]), 'invalid_json', /text or bytes/],
   ['a number as a piece', () => new Importer().push(7), 'invalid_json', /text or bytes/],
   ['a format that is not known', () => importTranscript('[]', { format: 'word' }), 'invalid_option', /options\.format.*claude_code.*"word"/],
   ['a format of the wrong type', () => new Importer({ format: 7 }), 'invalid_option', /options\.format/],
   ['a view that does not exist', () => importTranscript('[]', { view: 'raw' }), 'invalid_option', /options\.view.*"all"/],
-  ['an option that does not exist', () => importTranscript('[]', { fromat: 'auto' }), 'unknown_option', /options\.fromat.*format, view/],
+  ['an option that does not exist', () => importTranscript('[]', { fromat: 'auto' }), 'unknown_option', /options\.fromat.*format, view, transcript/],
+  ['a transcript that is no index', () => importTranscript('[]', { transcript: -1 }), 'invalid_option', /options\.transcript.*from 0/],
+  ['a transcript beyond any file', () => importTranscript('[]', { transcript: 2 ** 40 }), 'invalid_option', /options\.transcript/],
   ['options that are none', () => importTranscript('[]', 'claude_code'), 'invalid_option', /options/],
   ['an export that does not exist', () => exportMessages([], 'yaml'), 'invalid_option', /format.*"jsonl"/],
   ['an unknown provider', () => exportMessages([], 'json', 'openai'), 'unknown_provider'],

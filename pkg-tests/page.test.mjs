@@ -8,8 +8,6 @@ import { after, before, describe, test } from 'node:test';
 import * as engine from '../dist/node.js';
 import { root } from '../scripts/lib.mjs';
 import { serve } from '../scripts/serve.mjs';
-import { findJsonError } from '../www/json-error.js';
-import { readTranscript } from '../www/read.js';
 import { visible } from '../www/text.js';
 import {
   ANTHROPIC,
@@ -264,7 +262,8 @@ describe('ways in', () => {
       null,
       WAIT,
     );
-    assert.match(await page.textContent('.source'), /JSON Lines/);
+    assert.match(await page.textContent('.about-file > summary'), /^OpenAI Chat Completions, 76 B/);
+    assert.match(await page.textContent('#about .facts'), /Messages2 in 3 lines/);
     assert.equal(await page.locator('#rows .row').count(), 2);
   });
 
@@ -281,16 +280,19 @@ describe('ways in', () => {
     await page.locator('#rows').getByText('typed').first().waitFor(WAIT);
   });
 
-  test('a transcript that the engine refuses leaves nothing of the one before', async (t) => {
+  test('a transcript that cannot be projected leaves nothing of the one before', async (t) => {
     const page = await open(t);
-    const depth = 2000;
-    await drop(page, 'deep.json', `[{"role":"user","content":${'['.repeat(depth)}${']'.repeat(depth)}}]`);
-    await page.locator('#problem .banner').waitFor(WAIT);
-    assert.match(await page.textContent('#problem'), /^deep\.json could not be projected\..*messages\[0\].*512 deep/);
+    await choose(page, 'reachability_gc');
+    await page.fill('#option-root_window', 'many');
+    await page.locator('#option-root_window[aria-invalid=true]').waitFor(WAIT);
+    const file = join(folder, 'next.json');
+    writeFileSync(file, JSON.stringify(small));
+    await page.setInputFiles('#file', file);
+    await page.waitForFunction(() => document.querySelector('.filter.all .count').textContent === '0', null, WAIT);
     assert.equal(await page.locator('#rows .row').count(), 0);
-    assert.equal(await page.textContent('.filter.all .count'), '0');
-    await drop(page, 'good.json', JSON.stringify(small));
-    assert.equal(await page.locator('#rows .row').count(), 2);
+    await page.fill('#option-root_window', '2');
+    await page.waitForFunction(() => document.querySelectorAll('#rows .row').length === 2, null, WAIT);
+    assert.match(await page.textContent('.source'), /^next\.json/);
     assert.deepEqual(page.errors, []);
   });
 
@@ -304,19 +306,16 @@ describe('ways in', () => {
     [
       'broken.json',
       '{\n "messages": [\n  {"role": "user", "content": "a"},\n  {"role": "user" "content": "b"}\n ]\n}',
-      /expected "," or "}".*Line 4, column 19/s,
+      /not valid JSON: expected `,` or `}`.*Line 4, column \d+\. {2}\{"role": "user" *"?content/s,
     ],
-    ['cut.json', '{"messages": [{"role": "us', /ends early.*Line 1/s],
-    [
-      'lines.jsonl',
-      '{"role":"user","content":"a"}\n{"role":"user","content":"b"}\n{"role":oops}\n',
-      /expected a value.*Line 3, column 9/s,
-    ],
-    ['notes.txt', 'Dear diary', /starts with "{" or "\[".*Dear diary/s],
-    ['other.json', '{"name": "thing", "version": 1}', /no "messages" in it.*"name", "version"/s],
-    ['object.json', '{"messages": {"role": "user"}}', /"messages" is not an array/],
+    ['cut.json', '{"messages": [{"role": "us', /EOF while parsing.*Line 1/s],
+    ['deep.json', `[{"role":"user","content":${'['.repeat(2000)}${']'.repeat(2000)}}]`, /recursion limit/],
+    ['notes.txt', 'Dear diary', /No format.*text that is no JSON/s],
+    ['other.json', '{"name": "thing", "version": 1}', /No format.*fields name, version/s],
+    ['object.json', '{"messages": {"role": "user"}}', /No format.*fields messages/],
     ['empty.json', '', /nothing in it/],
-    ['nulls.json', '{"messages": [{"role":"user","content":"a"}, null]}', /messages\[1\]/],
+    ['packed.eval', 'PK\u0003\u0004\u0014\0\0\0', /It is a ZIP archive.*unpack it/],
+    ['state.vscdb', 'SQLite format 3\0\u0010', /It is an SQLite database.*export/],
   ];
   test('bad files are explained, with the line, and change nothing', async (t) => {
     const page = await open(t);
@@ -382,13 +381,21 @@ describe('controls', () => {
   test('what is saved is what the package gives', async (t) => {
     const page = await open(t);
     const view = engine.transcriptProject(sample(OPENAI), 'clean_tool_repair');
-    const wanted = { 'Projected messages': view.messages, 'The same, unmarked': engine.providerMessages(view) };
-    for (const [name, value] of Object.entries({ ...wanted, 'Projection event': view.event })) {
+    const wanted = {
+      'Projected messages': [view.messages, 'messages.json'],
+      'To send, as JSON': [engine.providerMessages(view), 'provider.json'],
+      'To send, as JSON Lines': [engine.providerMessages(view), 'provider.jsonl'],
+      'Projection event': [view.event, 'event.json'],
+    };
+    for (const [name, [value, ending]] of Object.entries(wanted)) {
       const [download] = await Promise.all([
         page.waitForEvent('download'),
-        page.locator('#downloads').getByRole('button', { name }).click(),
+        page.locator('#downloads').getByRole('button', { name, exact: true }).click(),
       ]);
-      assert.deepEqual(JSON.parse(readFileSync(await download.path(), 'utf8')), value, name);
+      const text = readFileSync(await download.path(), 'utf8');
+      const saved = ending.endsWith('jsonl') ? `[${text.trimEnd().replaceAll('\n', ',')}]` : text;
+      assert.deepEqual(JSON.parse(saved), value, name);
+      assert.ok(download.suggestedFilename().endsWith(`.${ending}`), download.suggestedFilename());
     }
   });
 
@@ -534,7 +541,7 @@ describe('untrusted text', () => {
         });
       await choose(page, policy);
       await showAll(page);
-      for (const toggle of await page.locator('.json-toggle, .row .more').all())
+      for (const toggle of await page.locator('.json-toggle, .source-toggle, .row .more').all())
         if (await toggle.isVisible()) await toggle.click();
       await page.fill('#find', '<img');
       await page.keyboard.press('Enter');
@@ -545,7 +552,7 @@ describe('untrusted text', () => {
         scripts: document.scripts.length,
         tags: [
           ...new Set(
-            [...document.querySelectorAll('#rows *, #banners *, #totals *, #problem *')].map((node) => node.localName),
+            [...document.querySelectorAll('#rows *, #banners *, #about *, #totals *, #problem *')].map((node) => node.localName),
           ),
         ].sort(),
         links: [...document.querySelectorAll('main a')]
@@ -570,11 +577,15 @@ describe('untrusted text', () => {
         'div',
         'dl',
         'dt',
+        'label',
         'li',
         'mark',
+        'option',
         'p',
         'path',
         'pre',
+        'section',
+        'select',
         'span',
         'strong',
         'summary',
@@ -932,52 +943,5 @@ describe('size', () => {
     assert.equal(await page.locator('#rows .row').count(), 1);
     assert.deepEqual(await page.evaluate(() => [...globalThis.shown]), ['quick.json'], 'the slow one never shows');
     assert.deepEqual(page.errors, []);
-  });
-});
-
-describe('reading', () => {
-  test('finds the place of an error exactly where JSON.parse finds one', () => {
-    const good = '{"a": [1, -2.5e+3, true, null, "x\\u00e9\\n"], "b": {"c": []}, "d": ""}';
-    assert.equal(findJsonError(good), null);
-    let refused = 0;
-    for (let at = 0; at < good.length; at += 1) {
-      for (const text of [
-        good.slice(0, at),
-        good.slice(0, at) + good.slice(at + 1),
-        `${good.slice(0, at)}]${good.slice(at)}`,
-        `${good.slice(0, at)}\u0001${good.slice(at)}`,
-        `${good.slice(0, at)}0${good.slice(at)}`,
-      ]) {
-        let parses = true;
-        try {
-          JSON.parse(text);
-        } catch {
-          parses = false;
-          refused += 1;
-        }
-        assert.equal(findJsonError(text) === null, parses, text);
-      }
-    }
-    assert.ok(refused > 200);
-    assert.equal(findJsonError('['.repeat(200_000)).offset, 200_000, 'depth does no harm');
-  });
-
-  test('tells a transcript, a request body, an array and lines apart', () => {
-    const message = { role: 'user', content: 'a' };
-    assert.deepEqual(readTranscript(JSON.stringify([message])).transcript, [message]);
-    assert.deepEqual(readTranscript(JSON.stringify({ model: 'm', messages: [message] })).transcript, {
-      model: 'm',
-      messages: [message],
-    });
-    assert.deepEqual(readTranscript(`${JSON.stringify(message)}\n`).transcript, [message]);
-    assert.deepEqual(readTranscript(`${JSON.stringify(message)}\r\n\r\n${JSON.stringify(message)}`).transcript, [
-      message,
-      message,
-    ]);
-    assert.deepEqual(
-      readTranscript(new Uint8Array([0xef, 0xbb, 0xbf, ...new TextEncoder().encode('[]')])).transcript,
-      [],
-    );
-    assert.equal(readTranscript(new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d])).warnings.length, 1);
   });
 });

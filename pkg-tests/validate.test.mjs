@@ -169,7 +169,7 @@ test('the command: text of the transcript cannot act on the terminal', () => {
 test('the command: bad input is 1, wrong usage is 2', () => {
   for (const [result, status, pattern] of [
     [validate('{"messages":', '--provider', 'anthropic'), 1, /<stdin>:1: is not valid JSON/],
-    [validate('[7]', '--provider', 'anthropic'), 1, /messages\[0\]: expected an object/],
+    [validate('[7]', '--provider', 'anthropic'), 1, /is of no known format: it is JSON that is an array/],
     [validate({ model: 7, messages: [USER] }, '--provider', 'anthropic'), 1, /<stdin>: model: expected a string/],
     [run(['validate', 'none.json', '--provider', 'anthropic']), 1, /no such file/],
     [validate([USER]), 2, /needs a --provider/],

@@ -26,7 +26,7 @@ pub struct ImporterHandle {
 
 #[wasm_bindgen]
 impl ImporterHandle {
-    /// An importer of a file of this format, of any when there is none, for this view.
+    /// An importer of a file of this format, of any when there is none, for this view; `transcript` is which of several.
     #[wasm_bindgen(constructor)]
     pub fn new(
         format: Option<String>,

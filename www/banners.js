@@ -1,6 +1,7 @@
 // What the reader must know before trusting the right-hand column.
 import { button, element, rowLink } from './dom.js';
-import { label, plural, visible } from './text.js';
+import { sentence, showWarnings } from './file.js';
+import { count, label, plural, visible } from './text.js';
 
 const MOST_LINKS = 24;
 
@@ -13,13 +14,30 @@ export function renderBanners(place, projection, loaded, controls) {
       invalidated(projection),
       violations(projection),
       surrogates(projection),
-      ...loaded.warnings.map((warning) => banner('note', 'About this file', warning)),
+      everything(loaded),
+      unread(loaded.warnings),
     ].filter(Boolean),
   );
 }
 
+function everything({ view }) {
+  if (view !== 'all') return null;
+  return banner(
+    'note',
+    'Everything in the file is listed,',
+    'also what the model does not see any more: such rows are marked. The right-hand side is what a policy would make of it all.',
+  );
+}
+
+function unread(warnings) {
+  if (warnings.length === 0) return null;
+  const [first] = warnings;
+  const rest = warnings.length > 1 ? button(`Show all ${count(warnings.length)}`, showWarnings) : null;
+  return banner('note', 'Not all of this file was read as it stands.', sentence(first), rest);
+}
+
 function banner(kind, title, ...content) {
-  return element('div', { class: `banner ${kind}` }, element('strong', {}, title), ' ', ...content);
+  return element('div', { class: `banner ${kind}` }, element('strong', {}, title), ' ', ...content.filter(Boolean));
 }
 
 function refused(projection, controls) {

@@ -4,13 +4,14 @@ import { SAMPLES } from './samples.js';
 
 /** { client, samples: Map(file -> text) } */
 export async function boot() {
-  const [module, ...texts] = await Promise.all([
+  const [module, importers, ...texts] = await Promise.all([
     fetchModule(new URL('./dist/engine_bg.wasm', import.meta.url)),
+    fetchModule(new URL('./dist/importers_bg.wasm', import.meta.url)),
     ...SAMPLES.map(({ file }) => fetchText(new URL(`./samples/${file}`, import.meta.url))),
   ]);
   closeNetwork();
   // After that, so that the worker inherits it.
-  const client = await startWorker(module);
+  const client = await startWorker(module, importers);
   return { client, samples: new Map(SAMPLES.map(({ file }, index) => [file, texts[index]])) };
 }
 

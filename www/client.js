@@ -17,11 +17,11 @@ export function ignoreSuperseded(error) {
   if (!(error instanceof Superseded)) throw error;
 }
 
-export async function startWorker(module) {
+export async function startWorker(module, importers) {
   const worker = new Worker(workerUrl(), { type: 'module', name: 'projection' });
   const client = new Client(worker);
   await client.ready;
-  await client.ask('start', { module });
+  await client.ask('start', { module, importers });
   return client;
 }
 

@@ -15,8 +15,11 @@ export function renderDownloads(place, totals, projection, loaded, ask) {
       .replace(/\.[a-z]+$/i, '')
       .replace(/[^\w.-]+/g, '-')
       .slice(0, 60) || 'transcript';
-  const download = (label, what, title) =>
-    button(label, () => save(ask, what, `${base}.${what}${preview}.json`), { title });
+  const download = (label, what, title) => {
+    const form = what === 'jsonl' ? 'jsonl' : 'json';
+    const name = ['json', 'jsonl'].includes(what) ? 'provider' : what;
+    return button(label, () => save(ask, what, `${base}.${name}${preview}.${form}`), { title });
+  };
   const event = element('details', { class: 'event' }, element('summary', {}, 'Projection event'));
   event.addEventListener('toggle', async () => {
     if (!event.open || event.children.length > 1) return;
@@ -29,9 +32,10 @@ export function renderDownloads(place, totals, projection, loaded, ask) {
     }
   });
   place.replaceChildren(
-    element('h2', {}, 'Save as JSON'),
+    element('h2', {}, 'Save'),
+    download('To send, as JSON', 'json', 'the messages as the file spells them, without marks, which strict providers refuse'),
+    download('To send, as JSON Lines', 'jsonl', 'the same, one message a line'),
     download('Projected messages', 'messages', 'as the model sees them, with the marks of the projection'),
-    download('The same, unmarked', 'provider', 'without the marks of the projection, which strict providers refuse'),
     download('Projection event', 'event', 'the record of this decision'),
   );
   totals.append(event);

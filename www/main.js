@@ -5,6 +5,7 @@ import { ignoreSuperseded } from './client.js';
 import { Controls } from './controls.js';
 import { byId } from './dom.js';
 import { renderDownloads } from './downloads.js';
+import { renderFile } from './file.js';
 import { Filters } from './filters.js';
 import { Finder } from './finder.js';
 import { countRows, listItems } from './items.js';
@@ -18,10 +19,14 @@ import { count, label, plural } from './text.js';
 import { renderTotals } from './totals.js';
 
 const MANY = 200; // messages; of more than that, only the changes are listed at first
+const AS_IT_IS = { format: 'auto', transcript: 0 };
 const AROUND = 2; // rows that are opened on either side of one that is looked for in a fold
 
 let client;
-let loaded = null; // what the worker said of the transcript: { name, format, warnings, sizes, count }, and its size
+let formats = []; // that can be read
+let source = null; // what was opened: { name, file } or { name, text }
+let reading = AS_IT_IS; // how it is read
+let loaded = null; // what the worker said of the file: { name, title, reason, stats, warnings, sizes, count, view, ... }
 let projection = null; // what the worker said of the view
 let context = null; // what the rows of that view need
 let tasks = 0; // that the page waits for
@@ -45,10 +50,12 @@ async function start() {
     client = started;
     byId('local').dataset.locked = 'yes';
     byId('local').textContent = 'Runs here. Its network access is off.';
-    watchSources(samples, load);
+    formats = await client.ask('formats', {});
+    watchSources(samples, open);
+    byId('view').addEventListener('change', () => readAgain({}));
     const [{ file }] = SAMPLES;
     const hash = location.hash;
-    await load({ name: file, text: samples.get(file) });
+    await open({ name: file, text: samples.get(file) });
     if (hash) {
       history.replaceState(null, '', hash);
       await goToHash(hash);
@@ -58,28 +65,52 @@ async function start() {
   }
 }
 
-async function load(source) {
-  const { name, file, text } = source;
+/** Reads something else, however the last file was read. */
+async function open(newSource) {
+  await load(newSource, AS_IT_IS);
+}
+
+/** Reads the same once more, in another way. */
+async function readAgain(changes) {
+  if (source !== null) await load(source, { ...reading, ...changes });
+}
+
+async function load(opening, how) {
+  const { name, file, text } = opening;
+  const view = byId('view').value;
+  // Zero is what counts without being said: only then are other conversations warned of.
+  const wanted = { format: how.format, view, transcript: how.transcript || undefined };
   showProblem(null);
   say(`Reading ${label(name, 80)}`);
   let answer;
   try {
-    answer = await busy(client.latest('load', { name, file, text }));
+    answer = await busy(client.latest('load', { name, file, text, reading: wanted }));
   } catch (error) {
     whenNotSuperseded(error, () => {
       showSample(loaded?.name);
+      if (loaded !== null) {
+        byId('view').value = loaded.view;
+        renderAbout();
+      }
       showProblem(error, `${label(name, 80)} could not be read.`);
     });
     return;
   }
-  loaded = { ...answer, size: file ? file.size : text.length };
+  source = opening;
+  reading = how;
+  loaded = { ...answer, view };
   opened = new Uint8Array(loaded.count);
   projection = null;
+  renderAbout();
   showSample(name);
   filters.choose(loaded.count > MANY ? 'changed' : 'all');
   history.replaceState(null, '', location.pathname + location.search);
   scrollTo({ top: 0, behavior: 'instant' });
   await project({ fresh: true });
+}
+
+function renderAbout() {
+  renderFile(byId('about'), loaded, reading, formats, readAgain);
 }
 
 async function project({ fresh = false } = {}) {

@@ -31,7 +31,10 @@ export function createRow(content, context) {
   const shared = content.seen === 'same' ? new Parts(content.raw, 'raw', content, context) : null;
   if (isSource) {
     const json = jsonToggle(key, 'raw', context);
-    raw.append(head(content.raw.role, tokens(context.sizes[key]), json.toggle), json.place);
+    const file = sourceToggle(key, content.place, context);
+    const marks = marksOf(content);
+    raw.append(head(content.raw.role, tokens(context.sizes[key]), [...marks, file.toggle, json.toggle]));
+    raw.append(file.place, json.place);
     raw.append((shared ?? new Parts(content.raw, 'raw', content, context)).copy());
   } else {
     raw.append(element('p', { class: 'nothing' }, 'No raw message'));
@@ -45,7 +48,7 @@ function fillSeen(seen, content, context, shared) {
   const role = content.seen === 'same' ? content.raw.role : content.seen?.role;
   // The JSON of an unchanged message is the one on the left.
   const json = content.seen && !shared ? jsonToggle(key, 'seen', context) : null;
-  seen.append(head(role, null, json?.toggle, statusSign(status)));
+  seen.append(head(role, null, json ? [json.toggle] : [], statusSign(status)));
   if (json) seen.append(json.place);
   if (content.reasons.length > 0) seen.append(element('ul', { class: 'reasons' }, ...content.reasons.map(reason)));
   if (shared) seen.append(shared.copy());
@@ -67,15 +70,64 @@ export function statusSign(status) {
   return element('span', { class: `status ${status}` }, shape(status), status);
 }
 
-function head(role, size, action, sign) {
+function head(role, size, actions, sign) {
   return element(
     'div',
     { class: 'head' },
     sign,
     role === undefined ? null : element('span', { class: 'role' }, label(role, MOST_NAMES)),
     size ? element('span', { class: 'size' }, size) : null,
-    action ?? null,
+    ...actions,
   );
+}
+
+const BRANCHES = {
+  abandoned: ['abandoned', 'a rewind or a retry left it: the model does not see it'],
+  compacted: ['compacted', 'a summary stands for it: the model does not see it'],
+  hidden: ['hidden by the host', 'the host does not send it: the model does not see it'],
+};
+
+/** What the file says of a message beside it, in words. */
+function marksOf({ place: { branch, sidechain }, outcomes }) {
+  const marks = [];
+  if (branch !== undefined) marks.push(tag(...BRANCHES[branch], 'cut'));
+  if (sidechain !== undefined) marks.push(tag(`sub-agent ${label(sidechain, 24)}`, 'a conversation beside the main one', 'side'));
+  for (const { word, because, bad } of outcomes.slice(0, 4)) {
+    marks.push(tag(word, `the file says so: ${label(because, 120)}`, bad ? 'bad' : 'told'));
+  }
+  return marks;
+}
+
+const tag = (word, title, kind) => element('span', { class: `tag ${kind}`, title }, word);
+
+/** Where a message stands in its file. */
+function placeWords({ line, path, also_lines: also = [], start, end }) {
+  const words = [];
+  if (line !== undefined) words.push(also.length > 0 ? `lines ${count(line)} +${also.length}` : `line ${count(line)}`);
+  if (path !== undefined) words.push(label(path, 60));
+  if (words.length === 0) words.push('file');
+  const others = also.length > 0 ? `, and lines ${also.slice(0, 12).join(', ')}${also.length > 12 ? ', ...' : ''}` : '';
+  return { short: words.join(' '), long: `bytes ${count(start)} to ${count(end)}${others}` };
+}
+
+/** The place in the file, which opens what stands there. */
+function sourceToggle(key, where, context) {
+  const { short, long } = placeWords(where);
+  const place = element('div', { class: 'json source-text' });
+  const fill = async () => {
+    place.append(element('p', { class: 'hash' }, `${long} of the file:`));
+    const text = element('pre');
+    place.append(text);
+    try {
+      const from = (at) => context.ask('sourceText', { key, from: at });
+      grow(text, await from(0), from);
+    } catch (error) {
+      if (error.name !== 'WorkerError' && error.name !== 'NotReadableError') ignoreSuperseded(error);
+      else text.replaceWith(element('p', { class: 'nothing' }, 'The file is not there any more, or has changed.'));
+    }
+  };
+  const toggle = disclosure(short, `Hide ${short}`, place, fill, { class: 'quiet source-toggle', title: `${long}: show the source` });
+  return { toggle, place };
 }
 
 function reason(pieces) {

@@ -1,6 +1,6 @@
 // The numbers above the table. They add up, and the page shows how.
 import { element, shape } from './dom.js';
-import { bytes, count, label, plural, visible } from './text.js';
+import { count, label, plural, visible } from './text.js';
 
 /** projection: the worker's answer; counts: rows by status (items.js); loaded: what was read. */
 export function renderTotals(place, projection, counts, loaded) {
@@ -9,7 +9,6 @@ export function renderTotals(place, projection, counts, loaded) {
       'p',
       { class: 'source' },
       element('span', { class: 'file' }, label(loaded.name, 80)),
-      element('span', {}, `${loaded.format}, ${bytes(loaded.size)}`),
       element('span', { class: 'hash' }, `prefix ${projection.prefix_hash ?? 'not hashed'}`),
     ),
     sums(projection, counts),

@@ -3,38 +3,47 @@ import * as engine from './dist/browser.js';
 import { align } from './align.js';
 import { callNames, characters, describe, json } from './describe.js';
 import { contains, excerpt, matcher } from './find.js';
+import { explain } from './problems.js';
 import { PROJECTORS } from './projectors.js';
-import { readTranscript } from './read.js';
 import { hiddenByMessage, reasonsOf, reasonsOfAdded } from './reasons.js';
 import { KEPT, STATUS_NAMES, TRIMMED } from './statuses.js';
 import { MORE, PREVIEW, slice } from './slice.js';
 
 const MOST_PARTS = 24; // of a message, before "show more"
 
-let source = null; // what was loaded last: { transcript, messages, handle, names }
+let source = null; // what was loaded last: { blob, transcript, messages, places, outcomes, names }
 let shown = null; // what was projected last: { generation, view, rows, hidden }
 let generations = 0;
 
 const answers = {
-  /** The engine comes as a compiled module: this worker never asks the network for anything. */
-  start: ({ module }) => engine.init(module),
+  /** What is wasm comes compiled: this worker never asks the network for anything. */
+  start: ({ module, importers }) => Promise.all([engine.init(module), engine.initImport(importers)]).then(() => {}),
 
-  async load({ file, text, name }) {
-    const input = file ? new Uint8Array(await file.arrayBuffer()) : text;
-    const { transcript, format, warnings } = readTranscript(input);
-    const messages = Array.isArray(transcript) ? transcript : transcript.messages;
-    const handle = engine.Transcript.fromObject(transcript);
-    source?.handle.free();
-    source = { transcript, messages, handle, names: callNames(messages), parts: new Map() };
+  formats: () => engine.importFormats(),
+
+  async load({ file, text, name, reading }) {
+    const blob = file ?? new Blob([text]);
+    const { transcript, source: places, outcomes, ...rest } = await imported(blob, reading);
+    source?.transcript.free();
+    const { messages } = transcript;
+    source = { blob, transcript, messages, places, outcomes: byMessage(outcomes), names: callNames(messages), text: null };
     shown = null;
-    const sizes = Float64Array.from(messages, characters);
-    return { name, format, warnings, sizes, count: messages.length };
+    return { ...rest, name, sizes: Float64Array.from(messages, characters), count: messages.length };
+  },
+
+  /** The piece of the file that a message stands in, as it is. */
+  async sourceText({ key, from }) {
+    if (source.text?.key !== key) {
+      const { start, end } = source.places[key];
+      source.text = { key, text: await source.blob.slice(start, end).text() };
+    }
+    return slice(source.text.text, from, MORE);
   },
 
   project({ options }) {
     const { projector, ...rest } = options;
     if (projector !== undefined && Object.hasOwn(PROJECTORS, projector)) rest.projector = PROJECTORS[projector];
-    const view = source.handle.project(rest);
+    const view = source.transcript.project(rest);
     const rows = align(source.messages, view);
     generations += 1;
     shown = { generation: generations, view, rows, hidden: hiddenByMessage(view) };
@@ -63,7 +72,7 @@ const answers = {
   /** The raw body behind a pointer, hashed again by the engine. */
   recover({ key, pointer, from }) {
     const entry = pointersAt(key)[pointer];
-    const { content, verified } = engine.recoverRedacted(source.transcript, entry);
+    const { content, verified } = engine.recoverRedacted(source.messages, entry);
     const text = typeof content === 'string' ? content : json(content);
     return { verified, hash: entry.content_hash, source: entry.source, piece: slice(text, from, MORE) };
   },
@@ -90,14 +99,43 @@ const answers = {
   event: ({ from }) => slice(json(shown.view.event), from, MORE),
 
   export({ what }) {
-    const value = {
-      messages: () => shown.view.messages,
-      provider: () => engine.providerMessages(shown.view),
-      event: () => shown.view.event,
+    const { view } = shown;
+    const pretty = (value) => `${JSON.stringify(value, null, 2)}\n`;
+    const text = {
+      messages: () => pretty(view.messages),
+      // What is sent keeps the spelling of the file.
+      json: () => `${engine.exportMessages(view, 'json')}\n`,
+      jsonl: () => engine.exportMessages(view, 'jsonl'),
+      event: () => pretty(view.event),
     }[what]();
-    return new Blob([JSON.stringify(value, null, 2), '\n'], { type: 'application/json' });
+    return new Blob([text], { type: what === 'jsonl' ? 'application/jsonl' : 'application/json' });
   },
 };
+
+/** Reads a file piece by piece: it is never in memory as a whole, but for what its messages need. */
+async function imported(blob, reading) {
+  const importer = new engine.Importer(reading);
+  try {
+    const reader = blob.stream().getReader();
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) importer.push(piece.value);
+    return importer.finish();
+  } catch (error) {
+    throw await explain(error, blob);
+  } finally {
+    importer.free();
+  }
+}
+
+/** What the file says of results, by the message that holds them. */
+function byMessage(outcomes) {
+  const table = new Map();
+  for (const { message_index, refused, is_error, inferred, because } of outcomes) {
+    const word = refused ? 'refused by the user' : is_error ? 'failed' : 'succeeded';
+    const told = { word: inferred ? `${word} (a guess)` : word, because, bad: is_error };
+    table.set(message_index, [...(table.get(message_index) ?? []), told]);
+  }
+  return table;
+}
 
 // A row is named by its key: the index of a source message, or -1, -2, ... for the messages that the view added.
 
@@ -132,6 +170,8 @@ function row(key) {
       seen: side(key, 'seen'),
       reasons: reasonsOfAdded(status, shown.view),
       pointers: [],
+      place: null,
+      outcomes: [],
     };
   }
   const status = shown.rows.status[key];
@@ -146,6 +186,8 @@ function row(key) {
     raw,
     seen: shown.rows.place[key] === -1 ? null : status === KEPT ? 'same' : side(key, 'seen'),
     reasons: reasonsOf(key, status, shown.view, shown.hidden),
+    place: source.places[key],
+    outcomes: source.outcomes.get(key) ?? [],
     pointers: pointersAt(key).map(
       ({ content_hash, content_chars, estimated_tokens_reclaimed, source_block_index, tool_call_id }) => ({
         content_hash,

@@ -6,6 +6,7 @@ import {
   exportMessages,
   importFormats,
   importTranscript,
+  initImport,
   providerMessages,
   recoverRedacted,
   replayProjection,
@@ -25,8 +26,9 @@ import type {
   Message,
 } from 'transcript-projection';
 
+declare function fetch(): Promise<Uint8Array>;
 const bytes = new Uint8Array();
-const options: ImportOptions = { format: 'claude_code', view: 'all' };
+const options: ImportOptions = { format: 'claude_code', view: 'all', transcript: 2 };
 
 const detection: FormatDetection = detectFormat(bytes);
 const formats: ImportFormat[] = importFormats().map(({ format }) => format);
@@ -69,8 +71,10 @@ exportMessages(transcript.messages, 'json');
 
 // @ts-expect-error
 importTranscript(1);
-// @ts-expect-error
 importTranscript(new ArrayBuffer(1));
+detectFormat(new DataView(bytes.buffer));
+// @ts-expect-error
+importTranscript([1]);
 // @ts-expect-error
 importTranscript(bytes, { format: 'word' });
 // @ts-expect-error
@@ -88,4 +92,6 @@ result.stats.bytes = 1;
 // @ts-expect-error
 places[0].branch === 'gone';
 
+await initImport();
+await initImport(fetch());
 export { code, first, formats, inPieces, line, mistakes, numbers, outcomes, raw, snapshots, summary, text, unseen };

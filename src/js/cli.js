@@ -1,15 +1,18 @@
 #!/usr/bin/env node
-// The command `transcript-projection`: projects a file and shows what happened to each message, or says what a provider
-// would refuse in it.
+// The command `transcript-projection`: projects a file and shows what happened to each message, says what there is in it,
+// or what a provider would refuse.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { inColumns } from './cli/columns.js';
+import { inspect, inspectText } from './cli/inspect.js';
 import { flagOf, help, parseCommand, UsageError } from './cli/options.js';
 import { InputError, readInput } from './cli/read.js';
 import { rowsOf } from './cli/rows.js';
 import { painter, table, totals } from './cli/table.js';
 import { terminalSafeJson, visible } from './cli/text.js';
 import { violationTable, violationTotals } from './cli/violations.js';
-import { ProjectionError, Transcript, transcriptProjectAsync, validateMessages, version } from './node.js';
+import { warningLines } from './cli/warnings.js';
+import { exportMessages, importFormats, transcriptProjectAsync, version } from './node.js';
 
 const BAD_INPUT = 1;
 const REFUSED = 1;
@@ -23,7 +26,7 @@ process.stdout.on('error', (error) => {
   process.exit();
 });
 
-const VERBS = { project: runProject, validate: runValidate };
+const VERBS = { project: runProject, inspect: runInspect, validate: runValidate, formats: runFormats };
 
 let file = ''; // what the errors are about
 try {
@@ -38,50 +41,84 @@ async function main(args) {
   if (command.help) return print(help());
   if (command.version) return print(`${version}\n`);
   const [verb, ...files] = command.positionals;
-  if (verb === undefined) throw new UsageError('what is to be done? project FILE, validate FILE, or --help');
-  if (!Object.hasOwn(VERBS, verb)) throw new UsageError(`there is no command "${verb}", only project and validate`);
-  if (files.length !== 1) throw new UsageError(`${verb} takes one FILE (- is standard input)`);
-  await VERBS[verb](command, files);
+  if (verb === undefined) throw new UsageError('what is to be done? project FILE, inspect FILE, validate FILE, formats, or --help');
+  if (!Object.hasOwn(VERBS, verb)) throw new UsageError(`there is no command "${verb}", only ${Object.keys(VERBS).join(', ')}`);
+  const takes = verb === 'formats' ? 0 : 1;
+  if (files.length !== takes) throw new UsageError(`${verb} takes ${takes ? 'one FILE (- is standard input)' : 'no FILE'}`);
+  file = files[0] === '-' ? '<stdin>' : files[0];
+  await VERBS[verb](command, ...files);
 }
 
 function style() {
   return { columns: process.stdout.columns ?? 80, paint: painter(wantsColour()) };
 }
 
-async function runProject(command, files) {
+async function read(path, command, wanted) {
+  const input = await readInput(path, command.reading, wanted);
+  process.stderr.write(warningLines(input.warnings, file));
+  return input;
+}
+
+async function runProject(command, path) {
   const options = { ...command.options, ...(await functionsOf(command.modules)) };
-  file = files[0] === '-' ? '<stdin>' : files[0];
-  const input = await readInput(files[0]);
-  const { messages, view } = await project(input, options);
+  const { export: form } = command.printing;
+  const input = await read(path, command);
+  const view = await project(input, options);
+  if (form !== undefined) return print(inLine(exported(view, form, command.request.provider)));
   if (command.json) return print(`${terminalSafeJson(JSON.stringify(view, null, 2))}\n`);
 
   const { columns, paint } = style();
-  const rows = table(rowsOf(messages, view), { columns, paint, all: command.all });
+  const rows = table(rowsOf(input.transcript.messages, view), { columns, paint, all: command.all });
   // Anthropic's requests have their system prompt beside the messages.
-  const systemPrompt = input.value.system !== undefined;
+  const systemPrompt = input.stats.kinds.system !== undefined;
   print(`${rows}\n\n${totals(view, { columns, paint, systemPrompt })}\n`);
 }
 
-async function runValidate({ json, request: { provider, ...given } }, files) {
-  if (provider === undefined) throw new UsageError('validate needs a --provider');
-  file = files[0] === '-' ? '<stdin>' : files[0];
-  const { value, lines } = await readInput(files[0]);
-  // Of a request the other fields matter too: the model, for one.
-  const request = Array.isArray(value) ? given : { ...value, ...given };
-  const violations = validated(value, provider, request, lines);
-  if (violations.some(({ severity }) => severity === 'error')) process.exitCode = REFUSED;
-  if (json) return print(`${terminalSafeJson(JSON.stringify(violations, null, 2))}\n`);
-  const rows = violations.length > 0 ? `${violationTable(violations, style())}\n\n` : '';
-  print(`${rows}${violationTotals(violations, { provider, count: messagesOf(value).length })}\n`);
+function exported(view, form, provider) {
+  try {
+    const text = exportMessages(view, form, provider);
+    // A file or a program gets the very bytes.
+    return process.stdout.isTTY ? terminalSafeJson(text) : text;
+  } catch (error) {
+    throw error.path === 'format' ? new UsageError(`--export takes json or jsonl, not "${form}"`) : error;
+  }
 }
 
-function validated(value, provider, request, lines) {
+function inLine(text) {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}
+
+async function runInspect(command, path) {
+  const report = inspect(await read(path, command));
+  if (command.json) return print(`${terminalSafeJson(JSON.stringify(report, null, 2))}\n`);
+  print(inspectText(report, file, style()));
+}
+
+function runFormats({ json }) {
+  const formats = importFormats();
+  if (json) return print(`${JSON.stringify(formats, null, 2)}\n`);
+  const rows = formats.map(({ format, title }) => [format, title]);
+  print(`${inColumns(['format', 'what it is'], rows, style())}\n`);
+}
+
+async function runValidate(command, path) {
+  const { provider, ...given } = command.request;
+  if (provider === undefined) throw new UsageError('validate needs a --provider');
+  const input = await read(path, command, { withRequest: true });
+  const violations = validated(input, provider, { ...input.request, ...given });
+  if (violations.some(({ severity }) => severity === 'error')) process.exitCode = REFUSED;
+  if (command.json) return print(`${terminalSafeJson(JSON.stringify(violations, null, 2))}\n`);
+  const rows = violations.length > 0 ? `${violationTable(violations, style())}\n\n` : '';
+  print(`${rows}${violationTotals(violations, { provider, count: input.transcript.length })}\n`);
+}
+
+function validated(input, provider, request) {
   try {
-    return validateMessages(value, provider, request);
+    return input.transcript.validate(provider, request);
   } catch (error) {
     // What the command line gives is of the right types: it is a field of the file.
     if (error.code === 'invalid_option') throw new InputError(error.message.replace('request.', ''));
-    throw placed(error, lines);
+    throw placed(error, input);
   }
 }
 
@@ -99,25 +136,20 @@ async function functionsOf(modules) {
   return functions;
 }
 
-async function project({ json, value, lines }, options) {
+async function project(input, options) {
   try {
-    // A projector may be asynchronous; else the engine reads the text itself, which keeps big integers exact.
-    if (options.projector) return { messages: messagesOf(value), view: await transcriptProjectAsync(value, options) };
-    const transcript = Transcript.fromJSON(json);
-    return { messages: messagesOf(value), view: transcript.project(options) };
+    // A projector may be asynchronous.
+    if (options.projector) return await transcriptProjectAsync(input.transcript, options);
+    return input.transcript.project(options);
   } catch (error) {
-    throw placed(error, lines);
+    throw placed(error, input);
   }
 }
 
 /** The error with the line of the message that it is about. */
-function placed(error, lines) {
-  const at = /^messages\[(\d+)\]/.exec(error instanceof ProjectionError ? error.path : '');
-  return at && lines ? new InputError(error.message, lines[at[1]]) : error;
-}
-
-function messagesOf(value) {
-  return Array.isArray(value) ? value : (value.messages ?? value.contents ?? value.input);
+function placed(error, { source }) {
+  const at = /^messages\[(\d+)\]/.exec(error?.path ?? '');
+  return at ? new InputError(error.message, source[at[1]]?.line) : error;
 }
 
 function wantsColour() {

@@ -33,7 +33,7 @@ export function importFormats() {
  * Reads a session file. No message is lost: what cannot be read is warned of, what is no message is counted.
  *
  * @param {string | Uint8Array} input the file's text or bytes
- * @param {{format?: string, view?: 'model' | 'all'}} [options]
+ * @param {{format?: string, view?: 'model' | 'all', transcript?: number}} [options]
  * @returns {object} `{transcript, format, source, warnings, outcomes, stats, ...}`
  */
 export function importTranscript(input, options) {
@@ -50,7 +50,7 @@ export function importTranscript(input, options) {
 export class Importer {
   #handle;
 
-  /** @param {{format?: string, view?: 'model' | 'all'}} [options] */
+  /** @param {{format?: string, view?: 'model' | 'all', transcript?: number}} [options] */
   constructor(options) {
     const { format, view, transcript } = checked(options);
     this.#handle = call(() => new glue.ImporterHandle(format, view, transcript));
@@ -119,23 +119,32 @@ function bytesOf(input) {
   throw new ProjectionError({ code: 'invalid_json', path: 'input', expected, message: `input: expected ${expected}` });
 }
 
-const OPTIONS = { format: 'a format name', view: '"model" or "all"' };
+const isText = (value) => typeof value === 'string';
+const isIndex = (value) => Number.isInteger(value) && value >= 0 && value < 2 ** 32;
+
+// What each option takes, and in words.
+const OPTIONS = {
+  format: [isText, 'a format name'],
+  view: [isText, '"model" or "all"'],
+  transcript: [isIndex, 'an index, counted from 0'],
+};
 
 function checked(options) {
   if (options === undefined || options === null) return {};
-  if (typeof options !== 'object' || Array.isArray(options)) {
-    const expected = 'an object';
-    throw new ProjectionError({ code: 'invalid_option', path: 'options', expected, message: `options: expected ${expected}` });
-  }
+  if (typeof options !== 'object' || Array.isArray(options)) throw refused('invalid_option', 'options', 'an object');
+  const known = {};
   for (const [name, value] of Object.entries(options)) {
-    const expected = OPTIONS[name];
-    if (expected && (value === undefined || value === null || typeof value === 'string')) continue;
-    throw new ProjectionError({
-      code: expected ? 'invalid_option' : 'unknown_option',
-      path: `options.${name}`,
-      expected: expected ?? 'format or view',
-      message: `options.${name}: expected ${expected ?? 'one of format, view'}`,
-    });
+    if (!Object.hasOwn(OPTIONS, name)) {
+      throw refused('unknown_option', `options.${name}`, `one of ${Object.keys(OPTIONS).join(', ')}`);
+    }
+    const [isRight, expected] = OPTIONS[name];
+    if (value === undefined || value === null) continue;
+    if (!isRight(value)) throw refused('invalid_option', `options.${name}`, expected);
+    known[name] = value;
   }
-  return { format: options.format ?? undefined, view: options.view ?? undefined };
+  return known;
+}
+
+function refused(code, path, expected) {
+  return new ProjectionError({ code, path, expected, message: `${path}: expected ${expected}` });
 }

@@ -1310,6 +1310,10 @@ export declare class AgentSession<M extends object = Message> {
   /** What `JSON.stringify(session)` saves. */
   toJSON(): SavedSession<M>;
   /** Gives the memory back. More than once does no harm; any other use after it throws `freed`. */
+  free(): void;
+  /** `free()`, for `using`. */
+  [Symbol.dispose](): void;
+}
 
 // ---------------------------------------------------------------------------------------------
 // Session files. (All ours)
@@ -1317,6 +1321,27 @@ export declare class AgentSession<M extends object = Message> {
 /** The formats that `importTranscript` reads. `docs/formats.md` says of each how it is read. */
 export type ImportFormat =
   | 'claude_code'
+  | 'codex'
+  | 'gemini_cli'
+  | 'qwen'
+  | 'pi'
+  | 'copilot_cli'
+  | 'cursor'
+  | 'opencode'
+  | 'cline'
+  | 'vscode_chat'
+  | 'goose'
+  | 'amp'
+  | 'grok'
+  | 'kiro'
+  | 'gptme'
+  | 'openhands'
+  | 'swe_agent'
+  | 'inspect'
+  | 'atif'
+  | 'otel'
+  | 'chatgpt'
+  | 'claude_ai'
   | 'harn'
   | 'langchain'
   | 'ai_sdk'
@@ -1325,6 +1350,9 @@ export type ImportFormat =
   | 'openai_responses'
   | 'anthropic'
   | 'openai_chat';
+
+/** A file, or a piece of one: its text or its bytes. Bytes are read during the call, not kept. */
+export type ImportInput = string | ArrayBuffer | ArrayBufferView;
 
 /** What a file is. */
 export interface FormatDetection {
@@ -1343,7 +1371,7 @@ export interface FormatDetection {
  * @throws {ProjectionError} `empty_file`, `unsupported_file`, `unknown_format`; `invalid_json` for a document that is none,
  *   and for what is neither text nor bytes
  */
-export declare function detectFormat(input: string | Uint8Array): FormatDetection;
+export declare function detectFormat(input: ImportInput): FormatDetection;
 
 /** The formats, the most specific first: among equally sure ones the first counts. */
 export declare function importFormats(): { readonly format: ImportFormat; readonly title: string }[];
@@ -1357,6 +1385,11 @@ export interface ImportOptions {
    * `all`: every message in the order of the file; `source` says of each which the model does not see. Default `model`.
    */
   readonly view?: 'model' | 'all' | null | undefined;
+  /**
+   * Which conversation of a file that holds several (an export, training data with one a line), counted from 0. Default:
+   * the first, with the warning `several_transcripts`.
+   */
+  readonly transcript?: number | null | undefined;
 }
 
 /** A session file that was read. */
@@ -1433,8 +1466,10 @@ export type ImportWarningCode =
   | 'invalid_message'
   /** The file's own links between messages do not hold: its order counts. */
   | 'broken_tree'
-  /** The file holds several conversations, of which one was read. */
+  /** The file holds several conversations, of which one was read: the option `transcript` says which. */
   | 'several_transcripts'
+  /** The file holds fewer conversations than the option `transcript` says: none was read. */
+  | 'no_such_transcript'
   | (string & Record<never, never>);
 
 /** What a file says of a tool result beside the result itself. */
@@ -1482,7 +1517,7 @@ export interface ImportStats {
  * @throws {ProjectionError} `empty_file`, `unsupported_file`, `unknown_format`; `invalid_json` for a document that is none,
  *   and for what is neither text nor bytes; `invalid_option`, `unknown_option`
  */
-export declare function importTranscript(input: string | Uint8Array, options?: ImportOptions | null): ImportResult;
+export declare function importTranscript(input: ImportInput, options?: ImportOptions | null): ImportResult;
 
 /**
  * Reads a session file that comes in pieces, of any size. Of files of lines only what messages need is kept; a JSON
@@ -1492,7 +1527,7 @@ export declare class Importer {
   /** @throws {ProjectionError} `invalid_option`, `unknown_option` */
   constructor(options?: ImportOptions | null);
   /** Adds a piece. A character may be split between two pieces of bytes, not between two of text. */
-  push(chunk: string | Uint8Array): void;
+  push(chunk: ImportInput): void;
   /** What `importTranscript` returns, and throws. The importer is freed either way. */
   finish(): ImportResult;
   /** Gives the memory back; more than once does no harm; `push` and `finish` throw `freed` after it. */
@@ -1563,7 +1598,10 @@ export type ErrorCode =
   | 'session_tampered'
   /** A saved session is none, or misses a part. */
   | 'session_invalid'
-  /** In the browser: `await init()` first. Or `init()` could not load the engine; the message says why. */
+  /**
+   * In the browser: `await init()` first, and `initImport()` for session files. Or they could not load what they load; the
+   * message says why.
+   */
   | 'not_initialized'
   /** The `Transcript` or the `AgentSession` was freed. */
 
@@ -1620,6 +1658,13 @@ export type InitInput =
  * otherwise. In all other entries this is not needed and does no harm.
  */
 export declare function init(input?: InitInput | PromiseLike<InitInput>): Promise<void>;
+
+/**
+ * Loads the importers, a file of their own, once: `importTranscript`, `Importer`, `detectFormat` and `importFormats` need
+ * them. As `init`, and beside it, in the browser; with `/inline` it needs an `input`, such as what
+ * `transcript-projection/importers.wasm` is. In all other entries this is not needed and does no harm.
+ */
+export declare function initImport(input?: InitInput | PromiseLike<InitInput>): Promise<void>;
 
 /** The version of this package. */
 export declare const version: string;

@@ -51,9 +51,20 @@ const OPTIONS = GROUPS.flatMap(([, options]) => options);
 
 const PROVIDERS = 'anthropic, openai_chat, openai_responses, gemini, bedrock, mistral, deepseek';
 
-// Of `validate`, in the same form.
+// Of every command that reads a file, in the same form.
+const READING = [
+  ['format', 'text', 'NAME', 'what the file is; default: found out (formats lists them)'],
+  ['view', 'text', 'WORD', 'model: what the model saw last; all: every message of the file (default model)'],
+  ['transcript', 'number', 'N', 'which conversation of a file that holds several, from 0 (default 0)'],
+];
+
+// Of `project`, beside the options of the engine.
+const PRINTING = [
+  ['export', 'text', 'FORM', 'print the messages to send, spelled as in the file: json or jsonl'],
+];
+
 const VALIDATE = [
-  ['provider', 'text', 'NAME', `one of ${PROVIDERS} (required)`],
+  ['provider', 'text', 'NAME', `one of ${PROVIDERS} (required; of project, with --export)`],
   ['model', 'text', 'NAME', 'the model, when the file does not say: what is refused differs'],
 ];
 
@@ -69,7 +80,7 @@ const PARSE_CONFIG = {
     help: { type: 'boolean', short: 'h' },
     version: { type: 'boolean', short: 'v' },
     ...Object.fromEntries(
-      [...OPTIONS, ...VALIDATE].map(([key, kind]) => [flagOf(key).slice(2), { type: kind === 'boolean' ? 'boolean' : 'string' }]),
+      [...OPTIONS, ...READING, ...PRINTING, ...VALIDATE].map(([key, kind]) => [flagOf(key).slice(2), { type: kind === 'boolean' ? 'boolean' : 'string' }]),
     ),
   },
 };
@@ -79,8 +90,8 @@ const PARSE_CONFIG = {
  *
  * @param {string[]} args
  * @returns {{positionals: string[], help: boolean, version: boolean, json: boolean, all: boolean, options: object,
- *   modules: object, request: object}} `options` for the engine, `modules` the files whose default exports are
- *   options, `request` what `validate` takes
+ *   modules: object, reading: object, printing: object, request: object}} `options` for the engine, `modules` the files
+ *   whose default exports are options, `reading` for the importer, `request` what `validate` takes
  */
 export function parseCommand(args) {
   let parsed;
@@ -100,18 +111,30 @@ export function parseCommand(args) {
   }
   // A projector says which policy is meant.
   if (modules.projector !== undefined) options.policy ??= 'custom';
-  const request = {};
-  for (const [key] of VALIDATE) if (values[key] !== undefined) request[key] = values[key];
+  const [reading, printing, request] = [READING, PRINTING, VALIDATE].map((table) => given(table, values));
   const { help = false, version = false, json = false, all = false } = values;
-  refuseStrangers(positionals[0], { ...request }, { ...(all && { all }), ...options, ...modules });
-  return { positionals, help, version, json, all, options, modules, request };
+  const ofProject = { ...(all && { all }), ...options, ...modules, ...printing };
+  refuseStrangers(positionals[0], { reading, ofProject, request });
+  return { positionals, help, version, json, all, options, modules, reading, printing, request };
+}
+
+function given(table, values) {
+  const used = table.filter(([key]) => values[key] !== undefined);
+  return Object.fromEntries(used.map(([key, kind]) => [key, valueOf(key, kind, values[key])]));
 }
 
 /** Each command has options of its own. */
-function refuseStrangers(verb, ofValidate, ofProject) {
-  const [stranger] = Object.keys(verb === 'validate' ? ofProject : ofValidate);
-  if (stranger === undefined || verb === undefined) return;
-  throw new UsageError(`${verb} has no option ${flagOf(stranger)}`);
+function refuseStrangers(verb, { reading, ofProject, request }) {
+  const { provider, ...ofValidate } = request;
+  const of = {
+    // To whom the messages are sent matters when they are printed.
+    project: ofProject.export === undefined ? request : ofValidate,
+    validate: ofProject,
+    inspect: { ...ofProject, ...request },
+    formats: { ...reading, ...ofProject, ...request },
+  };
+  const [stranger] = Object.keys(of[verb] ?? {});
+  if (stranger !== undefined) throw new UsageError(`${verb} has no option ${flagOf(stranger)}`);
 }
 
 /** Node's words for a mistake go on for several lines. */
@@ -145,18 +168,21 @@ function jsonOf(key, text) {
 export function help() {
   const lines = [
     'Usage: transcript-projection project FILE [options]',
+    '       transcript-projection inspect FILE [--json]',
     '       transcript-projection validate FILE --provider NAME [--model NAME] [--json]',
+    '       transcript-projection formats [--json]',
     '',
     'project shows what a model would see of a transcript, what is hidden from it and why;',
+    'inspect what there is in a file, and what each policy would reclaim;',
     'validate what a provider would refuse in it.',
-    'FILE is a transcript, an OpenAI or Anthropic request, a list of messages (JSON), or',
-    'one message a line (JSONL); - is standard input.',
+    'FILE is a session file of a coding agent, a request or a response of a provider, a list',
+    'of messages: whatever formats lists; - is standard input.',
     '',
     '  --json                        print the result as JSON',
     '  --all                         show all rows, unchanged runs too',
     '  --help, --version',
   ];
-  for (const [title, options] of [...GROUPS, ['validate', VALIDATE]]) {
+  for (const [title, options] of [['Reading', READING], ['project', PRINTING], ...GROUPS, ['validate', VALIDATE]]) {
     lines.push('', `${title}:`);
     for (const [key, kind, takes, does] of options) {
       const flag = kind === 'boolean' ? `--[no-]${flagOf(key).slice(2)}` : `${flagOf(key)} ${takes}`;

@@ -1,4 +1,5 @@
 // Rows and totals as text for a terminal.
+import { factLines } from './columns.js';
 import { preview } from './preview.js';
 import { cut, fit, visible, width } from './text.js';
 
@@ -92,15 +93,8 @@ export function totals(view, { columns, paint, systemPrompt }) {
   for (const { severity, index, message } of view.violations ?? []) {
     facts.push([severity, `message ${index} of the view: ${message}`]);
   }
-  const label = Math.max(...facts.map(([name]) => name.length));
-  return facts
-    .map(([name, fact]) => {
-      const lines = wrap(visible(fact), Math.max(LEAST, columns) - label - GAP.length);
-      const text = lines.join(`\n${' '.repeat(label)}${GAP}`);
-      const alarming = name === 'error' || (name === 'guard' && view.provider_safety_blocked);
-      return `${paint('dim', name.padEnd(label))}${GAP}${alarming ? paint('blocked', text) : text}`;
-    })
-    .join('\n');
+  const isAlarming = (name) => name === 'error' || (name === 'guard' && view.provider_safety_blocked);
+  return factLines(facts, { columns, paint }, isAlarming);
 }
 
 function counts(view) {
@@ -130,14 +124,4 @@ function guard(view) {
 function list(indices) {
   const some = indices.slice(0, 8).join(', ');
   return indices.length > 8 ? `${some} and ${indices.length - 8} more` : some;
-}
-
-function wrap(text, columns) {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const line = lines[lines.length - 1];
-    if (line !== '' && width(line) + 1 + width(word) > columns) lines.push(word);
-    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
-  }
-  return lines;
 }
