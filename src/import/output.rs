@@ -101,7 +101,7 @@ impl Output {
 
     /// Warns of something in a document.
     pub fn warn_path(&mut self, code: &'static str, path: impl Into<String>, message: impl Into<String>) {
-        add_warning(&mut self.warnings, Warning { code, line: None, path: Some(path.into()), message: message.into() });
+        self.warn_at(code, None, &path.into(), message);
     }
 
     /// Warns of something in a line, or at a path of a document.
