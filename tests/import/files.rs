@@ -139,7 +139,7 @@ fn damaged_files_read_the_same_in_pieces() {
     let is_set = |name: &str| std::env::var_os(name).is_some();
     let mut config = Config { failure_persistence: None, ..Config::default() };
     if !is_set("PROPTEST_CASES") {
-        config.cases = 2_000;
+        config.cases = 1_000;
     }
     if !is_set("PROPTEST_RNG_SEED") {
         config.rng_seed = RngSeed::Fixed(5);
