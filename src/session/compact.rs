@@ -1,0 +1,58 @@
+//! Compaction of a session: a summary comes in place of old messages, and what is settled of the others moves along.
+
+use std::ops::Range;
+
+use crate::compaction::{Compaction, Triggers, compact_if};
+use crate::error::ProjectionError;
+use crate::exchange::Pairs;
+use crate::node::Node;
+use crate::plan::Reclaimed;
+
+use super::Session;
+use super::chains::Chains;
+
+impl<N: Node> Session<N> {
+    /// What a compaction would put in place of which messages; `None` when no trigger fires or there is nothing to do.
+    pub fn plan_compaction(&self, triggers: &Triggers, always: bool, tokens: Option<usize>) -> Option<Compaction> {
+        compact_if(&self.transcript.messages, &self.facts, triggers, always, tokens)
+    }
+
+    /// Puts `summary` in place of the messages in `range`. What is settled of the others stays.
+    ///
+    /// # Errors
+    /// When the summary is malformed.
+    pub fn compact(&mut self, range: Range<usize>, summary: N) -> Result<(), ProjectionError> {
+        let Range { start, end } = range;
+        let facts = crate::shape::read(&summary, start)?;
+        self.transcript.messages.splice(start..end, [summary]);
+        self.facts.splice(start..end, [facts]);
+        self.pairs = Pairs::default();
+        self.pairs.extend(&self.facts);
+        let moved = |index: usize| if index < end { index.min(start) } else { index + 1 - (end - start) };
+        let is_left = |index: &usize| *index < start || *index >= end;
+        self.taken_in = if self.taken_in > start { moved(self.taken_in.max(end)) } else { self.taken_in };
+        self.forget_view(start);
+        self.settled.compact(start..end, &self.facts);
+        self.chains = Chains::new();
+        self.lone_surrogates.clear();
+        self.invalidated.retain(is_left);
+        self.invalidated.iter_mut().for_each(|index| *index = moved(*index));
+        self.chars = Vec::new();
+        self.watch = None;
+        self.compactions += 1;
+        self.is_cold = true;
+        self.is_in_step = false;
+        self.last_custom = None;
+        let changed = self.settled.changed();
+        let inserted = self.settled.summary().map(|summary| summary.before);
+        self.first_changed = changed.first().copied().into_iter().chain(inserted).min();
+        self.reclaimed = Reclaimed::default();
+        self.redacted_count = self.settled.pointers().len();
+        for index in changed {
+            if let Some((message, facts)) = self.transcript.messages.get(index).zip(self.facts.get(index)) {
+                self.reclaimed = self.reclaimed.plus(self.settled.fate(index).reclaimed(message, facts), 1);
+            }
+        }
+        Ok(())
+    }
+}
