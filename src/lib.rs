@@ -33,6 +33,7 @@ mod facts;
 mod failure;
 mod guard;
 mod json;
+mod neighbours;
 mod node;
 mod options;
 mod patched;

@@ -176,6 +176,13 @@ impl Plan {
         self.hide.push((exchange.clone(), reason));
     }
 
+    /// Which messages would go as a whole.
+    pub fn gone(&self, facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> Vec<bool> {
+        let trial = Plan { hide: self.hide.clone(), drop: self.drop.clone(), ..Plan::default() };
+        let resolved = trial.resolve(facts, exchanges);
+        (0..facts.len()).map(|index| resolved.drops(index)).collect()
+    }
+
     /// Works out what the plan means for each message.
     pub fn resolve(mut self, facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> ResolvedPlan {
         self.drop.sort_unstable();

@@ -11,6 +11,7 @@ use crate::event;
 use crate::exchange::Exchanges;
 use crate::facts::{MessageFacts, arguments, body, text_parts};
 use crate::guard::{pairing, signatures};
+use crate::neighbours;
 use crate::node::{Key, Kind, Node};
 use crate::options::{OnSignatureConflict, Options, SignatureScope};
 use crate::patched::Patched;
@@ -210,6 +211,7 @@ fn built_in_draft<N: Node>(
         open_turn: if options.protect_open_turn { exchanges.open_turn() } else { facts.len() },
     };
     let mut plan = plan(&scene);
+    neighbours::keep(&mut plan, facts, exchanges);
     let skipped = match options.on_signature_conflict {
         _ if !options.respect_provider_signatures => Vec::new(),
         OnSignatureConflict::Raw => Vec::new(),
