@@ -28,7 +28,8 @@ pub fn keep(plan: &mut Plan, settled: &mut ResolvedPlan, facts: &[MessageFacts],
                 wanted.get_mut(index - before..*index).unwrap_or_default().fill(true);
             }
             let has_behind = role(index + 1 + behind);
-            if behind > 0 && !matches!(has_behind, None | Some(Role::Assistant)) {
+            // Nothing yet is no neighbour either: who knows what comes next.
+            if behind > 0 && has_behind != Some(Role::Assistant) {
                 wanted.get_mut(index + 1..index + 1 + behind).unwrap_or_default().fill(true);
             }
         }
