@@ -19,17 +19,22 @@ export async function setup({ browser = false } = {}) {
   return { wasm, chromium: browser ? await chromium() : undefined };
 }
 
-async function npmPackages() {
-  if (npmIsCurrent()) return say('npm packages: up to date');
-  // No dependency needs its install script, so none runs.
-  await step('npm packages: npm ci', () => run('npm', ['ci', '--ignore-scripts']));
+/** Installs what the lock file of a folder of the repository names. */
+export async function npmPackages(folder = '.') {
+  const name = folder === '.' ? 'npm packages' : `npm packages of ${folder}`;
+  if (npmIsCurrent(folder)) return say(`${name}: up to date`);
+  // No dependency needs its install script, so none runs. Some say that they want Node 22 and run in 20, tested here:
+  // their warnings are no news.
+  const args = ['ci', '--ignore-scripts', '--loglevel=error'];
+  await step(`${name}: npm ci`, () => run('npm', args, { cwd: join(root, folder) }));
 }
 
 /** Compares the lock file with the list that npm keeps of what it installed. */
-function npmIsCurrent() {
-  if (!existsSync(join(root, 'node_modules/.package-lock.json'))) return false;
-  const installed = readJson('node_modules/.package-lock.json').packages;
-  return Object.entries(readJson('package-lock.json').packages).every(([path, wanted]) => {
+function npmIsCurrent(folder) {
+  const list = join(folder, 'node_modules/.package-lock.json');
+  if (!existsSync(join(root, list))) return false;
+  const installed = readJson(list).packages;
+  return Object.entries(readJson(join(folder, 'package-lock.json')).packages).every(([path, wanted]) => {
     if (path === '') return true;
     const found = installed[path];
     return found ? found.integrity === wanted.integrity : wanted.optional === true;
