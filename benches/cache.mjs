@@ -3,6 +3,7 @@
 // cache, all others are written to it. The system prompt and the tools, which all read alike, are not counted.
 import { AIMessage, HumanMessage, ToolMessage, trimMessages } from '@langchain/core/messages';
 import { pruneMessages } from 'ai';
+import { ClearToolUsesEdit, countTokensApproximately as countTokens } from 'langchain';
 import { AgentSession, providerMessages } from '../dist/node.js';
 import { generate } from './generate.mjs';
 
@@ -44,7 +45,7 @@ const toLangChain = ({ role, content, tool_calls, tool_call_id }) => {
 const keyOf = ({ tool_call_id, tool_calls }) => tool_call_id ?? (tool_calls && `${tool_calls[0].id} call`);
 const original = new Map(transcript.map((message) => [keyOf(message), message]));
 
-// Neither library changes a message of this transcript: it is there or it is not.
+// Of this transcript the libraries change no message: it is there or it is not, or its body was cleared.
 const fromAiSdk = ({ role, content }) => {
   if (role === 'user') return transcript[0];
   if (role === 'tool') return original.get(content[0].toolCallId);
@@ -52,7 +53,7 @@ const fromAiSdk = ({ role, content }) => {
 };
 const fromLangChain = (message) => {
   if (message.type === 'human') return transcript[0];
-  if (message.type === 'tool') return original.get(message.tool_call_id);
+  if (message.type === 'tool') return { ...original.get(message.tool_call_id), content: message.content };
   return original.get(`${message.tool_calls[0]?.id} call`) ?? transcript.at(-1);
 };
 
@@ -61,6 +62,17 @@ const trimmed = (maxTokens) => async (messages) => {
   const options = { strategy: 'last', maxTokens, tokenCounter: ({ length }) => length };
   return (await trimMessages(messages.map(toLangChain), options)).map(fromLangChain);
 };
+
+/** As contextEditingMiddleware: it edits the messages of the agent's state, so that what it cleared is gone for good. */
+function cleared(options) {
+  const edit = new ClearToolUsesEdit(options);
+  const state = [];
+  return async (messages) => {
+    state.push(...messages.slice(state.length).map(toLangChain));
+    await edit.apply({ messages: state, countTokens });
+    return state.map(fromLangChain);
+  };
+}
 
 const batch = { min_reclaimed_tokens: 16_000 };
 const window = (size) => ({ policy: 'reachability_gc', root_window: size });
@@ -72,6 +84,8 @@ const PRUNINGS = {
   'ai pruneMessages, before-last-10-messages': pruned('before-last-10-messages'),
   'LangChain trimMessages, last 20': trimmed(20),
   'LangChain trimMessages, last 10': trimmed(10),
+  'LangChain contextEditingMiddleware, from 100,000 tokens on all but 3 results': cleared({}),
+  'LangChain contextEditingMiddleware, all but 10 results': cleared({ trigger: { tokens: 1 }, keep: { messages: 10 } }),
   'ours clean_tool_repair': ours({ policy: 'clean_tool_repair' }),
   'ours clean_tool_repair, batch': ours({ policy: 'clean_tool_repair', batch }),
   'ours reachability_gc, root_window 20': ours(window(20)),
@@ -86,7 +100,7 @@ const bodies = new Set(transcript.filter(({ role }) => role === 'tool').map(({ c
 const rows = {};
 for (const [name, prune] of Object.entries(PRUNINGS)) {
   let before = [];
-  const sum = { cost: 0, broken: 0, visible: 0, readable: 0, results: 0, requests: 0 };
+  const sum = { cost: 0, broken: 0, visible: 0, readable: 0, least: Infinity, requests: 0 };
   for (const [index, { role }] of transcript.entries()) {
     if (role !== 'assistant') continue;
     const raw = transcript.slice(0, index);
@@ -99,8 +113,10 @@ for (const [name, prune] of Object.entries(PRUNINGS)) {
     sum.cost += READ * read + WRITE * written;
     if (same < before.length) sum.broken += 1;
     sum.visible += read + written;
-    sum.readable += sent.filter(({ content }) => bodies.has(content)).length;
-    sum.results += raw.filter(({ role }) => role === 'tool').length;
+    const readable = sent.filter(({ content }) => bodies.has(content)).length;
+    sum.readable += readable;
+    // Once there are more results than any window is wide.
+    if (index > 100) sum.least = Math.min(sum.least, readable);
     before = sent.map(({ text }) => text);
   }
   rows[name] = sum;
@@ -111,16 +127,17 @@ function tokens(messages) {
 }
 
 console.log(`${rows.raw.requests} requests of a session of ${transcript.length} messages, batch: ${JSON.stringify(batch)}\n`);
-printRow(['', 'token equivalents', 'against raw', 'broken prefixes', 'visible tokens, mean', 'results readable, mean']);
-printRow(['---', '---:', '---:', '---:', '---:', '---:']);
-for (const [name, { cost, broken, visible, readable, results, requests }] of Object.entries(rows)) {
+printRow(['', 'token equivalents', 'against raw', 'broken prefixes', 'visible tokens, mean', 'results readable, mean', 'least']);
+printRow(['---', ...Array(6).fill('---:')]);
+for (const [name, { cost, broken, visible, readable, least, requests }] of Object.entries(rows)) {
   printRow([
     name,
     inThousands(cost),
     `${(cost / rows.raw.cost).toFixed(2)} x`,
     broken,
     inThousands(visible / requests),
-    `${(readable / requests).toFixed(1)} (${((100 * readable) / results).toFixed(0)} %)`,
+    (readable / requests).toFixed(1),
+    least,
   ]);
 }
 

@@ -7,6 +7,7 @@ import {
   trimMessages,
 } from '@langchain/core/messages';
 import { pruneMessages } from 'ai';
+import { ClearToolUsesEdit, countTokensApproximately as countTokens } from 'langchain';
 import { providerMessages, transcriptProject, validateMessages } from '../../dist/node.js';
 import { senders } from './send.mjs';
 import { forAiSdk, forLangChain, sessionOf, unsigned } from './sessions.mjs';
@@ -60,6 +61,13 @@ const trimmed = (name, options) => [
   (messages) => trimMessages(messages, { strategy: 'last', tokenCounter: ({ length }) => length, includeSystem: true, ...options }),
 ];
 
+/** What contextEditingMiddleware does to the messages of a request, from the first token on and not only in long sessions. */
+async function cleared(messages) {
+  const list = [...messages];
+  await new ClearToolUsesEdit({ trigger: { tokens: 1 } }).apply({ messages: list, countTokens });
+  return list;
+}
+
 const LIBRARIES = {
   'AI SDK': {
     messagesOf: forAiSdk,
@@ -84,6 +92,7 @@ const LIBRARIES = {
         startOn: 'human',
         endOn: ['human', 'tool'],
       }),
+      ['contextEditingMiddleware: all results but the last 3', cleared],
       ...ours((messages, options, provider) => {
         const view = transcriptProject(mapChatMessagesToStoredMessages(messages), options);
         return mapStoredMessagesToChatMessages(providerMessages(view, provider));
