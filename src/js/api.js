@@ -4,6 +4,7 @@ import * as engine from './glue.js';
 import { call, mustBeText } from './call.js';
 import { ProjectionError } from './error.js';
 import { Owned } from './owned.js';
+import { sentOf } from './sent.js';
 
 export { ProjectionError };
 export * from './compaction.js';
@@ -115,6 +116,8 @@ export function acpUpdate(sessionId, view) {
  */
 export function providerMessages(view, provider) {
   if (provider !== undefined) mustBeText(provider, 'provider', 'unknown_provider');
+  const sent = sentOf(view, provider);
+  if (sent) return sent;
   // Of a value that is neither, the engine says what is wrong with it.
   const messages = Array.isArray(view) ? view : (view?.messages ?? view);
   return call(() => engine.providerMessages(messages, provider));

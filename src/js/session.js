@@ -5,6 +5,7 @@ import { call, mustBeText } from './call.js';
 import { tokensIfNeeded } from './counting.js';
 import { ProjectionError } from './error.js';
 import { Owned } from './owned.js';
+import { Sent } from './sent.js';
 
 const KNOWN = ['session_id', 'transcript', 'transcript_projection'];
 const EVENT = 'transcript_projected';
@@ -20,6 +21,7 @@ export class AgentSession {
   #archive = [];
   #log = new Log();
   #shown = []; // the messages of the view
+  #sent = new Sent();
   #records = new WeakMap(); // of each event of ours, what is saved of it
   #hashes = new WeakMap(); // of each message, as it was saved
   #listeners = new Set();
@@ -168,9 +170,11 @@ export class AgentSession {
     const event = isCustom ? record : liveEvent(record, lists);
     this.#records.set(event, record);
     this.#transcript.events.push(event);
+    const read = {}; // what the caller has of the view
     const view = isCustom
       ? customView(told.custom, event)
-      : viewOf(event, this.#shown, lists, told.lone_surrogates);
+      : viewOf(event, this.#shown, read, lists, told.lone_surrogates);
+    this.#sent.next(isCustom ? undefined : view, this.#shown, told.from, read);
     return { view, event };
   }
 
@@ -543,15 +547,14 @@ function liveEvent(record, lists) {
 }
 
 /** A view of the messages that are shown now; its lists are made when they are first asked for. */
-function viewOf(event, shown, lists, lone_surrogate_indices) {
+function viewOf(event, shown, read, lists, lone_surrogate_indices) {
   const { metadata } = event;
   const count = shown.length;
-  let messages;
   return {
     policy: metadata.policy,
     reason: metadata.reason,
     get messages() {
-      return (messages ??= shown.slice(0, count));
+      return (read.messages ??= shown.slice(0, count));
     },
     get kept_indices() {
       return lists.kept_indices;
