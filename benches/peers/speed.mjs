@@ -1,5 +1,6 @@
 // How long one pruning takes, once over a whole transcript, and per turn of a session that grows by two messages. All in
-// one process, a round of each in turn, so that a busy machine is as unfair to one as to another. See benches/README.md.
+// one process, in passes: each gets a few rounds in a row, on a heap without the garbage of the others. A busy machine is
+// as unfair to one as to another. See benches/README.md.
 import { createHash } from 'node:crypto';
 import { trimMessages } from '@langchain/core/messages';
 import { ToolCallFilter } from '@mastra/core/processors';
@@ -10,7 +11,7 @@ import { generate } from '../generate.mjs';
 import { FORMS } from './forms.mjs';
 
 const SIZES = (process.env.SIZES ?? '200,2000,20000').split(',').map(Number);
-const TURNS = 40;
+const PASSES = 3;
 
 const hash = (value) => createHash('sha256').update(value).digest('hex');
 const mastra = new ToolCallFilter({ filterAfterToolSteps: 2 });
@@ -117,15 +118,18 @@ function perTurn(messages, more) {
   return turns;
 }
 
-/** The median time of each in milliseconds. */
+/** The median time of each in milliseconds, of `rounds` in each pass after `warm` ones. */
 async function medians(runs, rounds, warm) {
   const times = Object.fromEntries(Object.keys(runs).map((name) => [name, []]));
-  for (let round = -warm; round < rounds; round++) {
+  for (let pass = 0; pass < PASSES; pass++) {
     for (const [name, run] of Object.entries(runs)) {
-      const start = performance.now();
-      const result = run(round + warm);
-      if (result instanceof Promise) await result;
-      if (round >= 0) times[name].push(performance.now() - start);
+      globalThis.gc?.();
+      for (let round = 0; round < warm + rounds; round++) {
+        const start = performance.now();
+        const result = run(pass * (warm + rounds) + round);
+        if (result instanceof Promise) await result;
+        if (round >= warm) times[name].push(performance.now() - start);
+      }
     }
   }
   return Object.fromEntries(
@@ -155,14 +159,12 @@ const inWords = (ms) => (ms < 1 ? `${(ms * 1000).toPrecision(3)} us` : `${ms.toP
 const once = {};
 const turn = {};
 for (const size of SIZES) {
-  const turns = TURNS + 5;
-  const all = generate({ count: size + 2 * turns });
+  const [rounds, turns, warm] = size > 2000 ? [3, 8, 2] : [9, 25, 5];
+  const all = generate({ count: size + 2 * PASSES * (turns + warm) });
   const messages = all.slice(0, size - 1);
   const more = (number) => all.slice(size - 1 + 2 * number, size + 1 + 2 * number);
-  once[size] = await medians(onceOver(messages), size > 2000 ? 7 : 25, 3);
-  globalThis.gc?.();
-  turn[size] = await medians(perTurn(messages, more), TURNS, 5);
-  globalThis.gc?.();
+  once[size] = await medians(onceOver(messages), rounds, 1);
+  turn[size] = await medians(perTurn(messages, more), turns, warm);
 }
 
 const FLOOR = 'floor: JSON.stringify + SHA-256';
