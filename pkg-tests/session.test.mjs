@@ -8,6 +8,7 @@ const {
   AgentSession,
   ProjectionError,
   acpUpdate,
+  importTranscript,
   providerMessages,
   recoverRedacted,
   replayProjection,
@@ -506,4 +507,52 @@ test('turns without a hash do not spoil those with one', (t) => {
     const expected = turn % 3 === 2 ? transcriptProject(view.messages).prefix_hash : null;
     assert.equal(view.prefix_hash, expected, `turn ${turn}`);
   }
+});
+
+// Claude Code writes a refusal like a failure, and old versions wrote no flag: only the file tells.
+const FILE = [
+  ['user', 'u1', null, { role: 'user', content: 'go' }],
+  ['assistant', 'u2', 'u1', { role: 'assistant', content: [toolUse('A')] }],
+  ['user', 'u3', 'u2', { role: 'user', content: [toolResult('A', '<tool_use_error>no</tool_use_error>')] }],
+  ['assistant', 'u4', 'u3', { role: 'assistant', content: [toolUse('B')] }],
+  ['user', 'u5', 'u4', { role: 'user', content: [toolResult('B', 'no')] }, { toolDenialKind: 'user-rejected' }],
+  ['assistant', 'u6', 'u5', { role: 'assistant', content: [toolUse('C')] }],
+  ['user', 'u7', 'u6', { role: 'user', content: [toolResult('C', 'ok')] }],
+  ['assistant', 'u8', 'u7', { role: 'assistant', content: 'done' }],
+]
+  .map(([type, uuid, parentUuid, message, more]) => JSON.stringify({ type, uuid, parentUuid, sessionId: 's', message, ...more }))
+  .join('\n');
+
+function toolUse(id) {
+  return { type: 'tool_use', id, name: 'Bash', input: {} };
+}
+
+function toolResult(id, content) {
+  return { type: 'tool_result', tool_use_id: id, content };
+}
+
+for (const [what, prepare] of [
+  ['at once', (made) => made],
+  ['saved before its first turn', (made) => AgentSession.fromJSON(JSON.stringify(made))],
+]) {
+  test(`what a file knows of its results counts in a session, ${what}`, (t) => {
+    const { transcript } = importTranscript(FILE);
+    t.after(() => transcript.free());
+    const made = prepare(session(t, { transcript, transcript_projection: 'clean_tool_repair' }));
+    const view = made.projectTurn();
+    assert.deepEqual(view.dropped_indices, [1, 2]); // the failure, not the refusal
+    assert.equal(made.replay(view.event.id).matches, true);
+    assert.equal(AgentSession.fromJSON(JSON.stringify(made)).replay(view.event.id).matches, true);
+  });
+}
+
+test('and moves along when a compaction comes first', (t) => {
+  const { transcript } = importTranscript(FILE);
+  t.after(() => transcript.free());
+  const made = session(t, { transcript, transcript_projection: 'squash_failed_calls' });
+  made.compact(6);
+  const view = made.projectTurn();
+  const shown = JSON.stringify(view.messages);
+  assert.ok(shown.includes('"B"'), 'a refusal is no failure, wherever it stands now');
+  assert.equal(view.dropped_count, 0);
 });

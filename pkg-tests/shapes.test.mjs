@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
+import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { entry } from './installed.mjs';
 
 const { Transcript, providerMessages, recoverRedacted, transcriptProject } = await import(entry);
@@ -48,4 +49,29 @@ test('Bedrock: neighbours of one role are joined, and binary parts survive it', 
   assert.deepEqual(rest, []);
   assert.deepEqual(sent.content[0], { text: 'Before.' });
   assert.equal(sent.content[1], image);
+});
+
+test('LangChain: live messages are read as the JSON that they say they are, and kept ones stay the same objects', () => {
+  const calls = (...ids) =>
+    new AIMessage({ content: '', tool_calls: ids.map((id) => ({ id, name: 'read', args: { path: id }, type: 'tool_call' })) });
+  const answer = (id, content, status) => new ToolMessage({ tool_call_id: id, name: 'read', content, status });
+  const messages = [
+    new HumanMessage('go'),
+    calls('a', 'b'),
+    answer('a', 'no such file', 'error'),
+    answer('b', 'text'),
+    calls('c'),
+    answer('c', 'text'),
+    new AIMessage('done'),
+  ];
+  const view = transcriptProject(messages, 'clean_tool_repair');
+  assert.deepEqual([view.trimmed_indices, view.dropped_indices], [[1], [2]]);
+  const [first, trimmed, ...rest] = providerMessages(view);
+  assert.deepEqual([first, ...rest], [0, 3, 4, 5, 6].map((index) => messages[index]));
+  assert.ok(rest.every((message, at) => message === messages[at + 3]));
+  // A plain object in LangChain's own JSON: nothing of the call is left in it, wherever it was written.
+  assert.doesNotMatch(JSON.stringify(trimmed), /"a"/);
+  assert.deepEqual(trimmed.kwargs.tool_calls.map(({ id }) => id), ['b']);
+  assert.equal(trimmed.tool_calls, undefined);
+  assert.deepEqual(transcriptProject(JSON.parse(JSON.stringify(messages)), 'clean_tool_repair').prefix_hash, view.prefix_hash);
 });

@@ -135,6 +135,12 @@ impl Verdict {
         })
     }
 
+    /// The decisions in the text of a JSON array.
+    pub fn list_of_json(text: &str) -> Vec<Verdict> {
+        let list: Value = serde_json::from_str(text).unwrap_or_default();
+        list.as_array().into_iter().flatten().filter_map(Verdict::of_json).collect()
+    }
+
     /// Whether both are about the same result.
     pub fn is_of_same_result(&self, other: &Verdict) -> bool {
         (self.message_index, self.block_index) == (other.message_index, other.block_index)

@@ -20,6 +20,8 @@ function keep(error) {
 export function takeFailure() {
   const kept = failure;
   failure = undefined;
+  // The caller may change it before the next call.
+  own = undefined;
   return kept;
 }
 
@@ -67,11 +69,25 @@ function isList(value) {
 /** A field by the number of its name. */
 export function field(object, key) {
   try {
-    return asJson(object[keys[key]]);
+    return asJson(plain(object)[keys[key]]);
   } catch (error) {
     keep(error);
     return undefined;
   }
+}
+
+// Messages stay as the caller made them, so that they can be handed back. One that says itself what its JSON is, as those
+// of LangChain do, is read as that, like the rest of its fields: once, for many are asked for in a row.
+let own;
+let ownPlain;
+
+function plain(object) {
+  if (typeof object.toJSON !== 'function') return object;
+  if (object !== own) {
+    ownPlain = object.toJSON();
+    own = object;
+  }
+  return ownPlain;
 }
 
 /** An item of a list. */

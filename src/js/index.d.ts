@@ -1238,6 +1238,8 @@ export interface SavedSession<M extends object = Message> {
   readonly scratchpad: { readonly value: unknown; readonly version: string | number } | null;
   /** The `now` of the last turn. */
   readonly last_turn_at: number | null;
+  /** What the file that the first messages came from knew of their results. */
+  readonly outcomes?: readonly object[] | undefined;
 }
 
 /** What a session starts with. */

@@ -6,6 +6,7 @@ import { tokensIfNeeded } from './counting.js';
 import { ProjectionError } from './error.js';
 import { Owned } from './owned.js';
 import { Sent } from './sent.js';
+import { Transcript } from './transcript.js';
 
 const KNOWN = ['session_id', 'transcript', 'transcript_projection'];
 const EVENT = 'transcript_projected';
@@ -16,6 +17,7 @@ const COMPACTION = 'compaction';
 export class AgentSession {
   #owned;
   #id;
+  #outcomes; // what the file that the messages come from knows of their results, as JSON
   #options;
   #transcript;
   #archive = [];
@@ -60,8 +62,9 @@ export class AgentSession {
       get: () => [...others, ...own.#archive.map(assetOf)],
       enumerable: true,
     });
+    this.#outcomes = given instanceof Transcript ? given.outcomes : given.outcomes && JSON.stringify(given.outcomes);
     this.#owned = new Owned(
-      call(() => engine.SessionHandle.open(session_id, given.summary ?? undefined)),
+      call(() => engine.SessionHandle.open(session_id, given.summary ?? undefined, this.#outcomes)),
       'AgentSession',
     );
     try {
@@ -82,9 +85,10 @@ export class AgentSession {
   static fromJSON(json, { verify = true, transcript_projection } = {}) {
     const saved = parsed(json);
     const { summary, id, assets } = saved.transcript;
+    const { outcomes } = saved;
     const session = new AgentSession({
       session_id: saved.session_id,
-      transcript: { messages: [], summary, id, assets },
+      transcript: { messages: [], summary, id, assets, outcomes },
       transcript_projection: transcript_projection ?? saved.transcript_projection,
     });
     try {
@@ -297,6 +301,7 @@ export class AgentSession {
       transcript_projection: this.#options,
       scratchpad: this.#scratchpad,
       last_turn_at: this.#lastTurnAt,
+      ...(this.#outcomes && { outcomes: JSON.parse(this.#outcomes) }),
     };
   }
 

@@ -59,6 +59,12 @@ export class Transcript {
     return this.#owned.use((handle) => Array.from({ length: handle.length }, (_, index) => handle.message(index)));
   }
 
+  /** Not for callers: what is known of results beyond what they say themselves, as JSON; nothing without any. */
+  get outcomes() {
+    const outcomes = this.#owned.use((handle) => handle.outcomes);
+    return outcomes === '[]' ? undefined : outcomes;
+  }
+
   /** The summary that the transcript carries; `undefined` without one. */
   get summary() {
     return this.#owned.use((handle) => handle.summary);

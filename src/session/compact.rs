@@ -30,6 +30,8 @@ impl<N: Node> Session<N> {
         self.pairs.extend(&self.facts);
         let moved = |index: usize| if index < end { index.min(start) } else { index + 1 - (end - start) };
         let is_left = |index: &usize| *index < start || *index >= end;
+        self.transcript.verdicts.retain(|verdict| is_left(&verdict.message_index));
+        self.transcript.verdicts.iter_mut().for_each(|verdict| verdict.message_index = moved(verdict.message_index));
         self.taken_in = if self.taken_in > start { moved(self.taken_in.max(end)) } else { self.taken_in };
         self.forget_view(start);
         self.settled.compact(start..end, &self.facts);

@@ -332,7 +332,8 @@ impl<N: Node> Session<N> {
         if let Step::Repeat(recorded) = step {
             return Ok(recorded.apply_verdicts(&mut self.facts));
         }
-        let known = self.transcript.verdicts.iter().filter(|verdict| verdict.message_index >= self.taken_in);
+        let new = self.taken_in..self.facts.len();
+        let known = self.transcript.verdicts.iter().filter(|verdict| new.contains(&verdict.message_index));
         let mut verdicts: Vec<Verdict> = known.copied().collect();
         apply_verdicts(&mut self.facts, &verdicts);
         let Some(is_error) = is_error else { return Ok(verdicts) };

@@ -10,6 +10,7 @@ use crate::node::{Kind, Node, to_value};
 use crate::options::{material, positive_number};
 use crate::plan::{HiddenCall, Pointer, Shown};
 use crate::projection::{Transcript, too_deep};
+use crate::report::Verdict;
 use crate::session::{News, Session, Turn, TurnOptions};
 use crate::value::{indices, list as json_list, object as json_object};
 
@@ -28,10 +29,10 @@ pub struct SessionHandle {
 
 #[wasm_bindgen]
 impl SessionHandle {
-    /// A session without messages yet.
-    pub fn open(id: &str, summary: Option<String>) -> Result<SessionHandle, JsValue> {
-        let session =
-            Session::new(id, Transcript { messages: Vec::new(), summary, verdicts: Vec::new() }).map_err(js_error)?;
+    /// A session without messages yet; `outcomes`: what is known of the results of those that come first.
+    pub fn open(id: &str, summary: Option<String>, outcomes: Option<String>) -> Result<SessionHandle, JsValue> {
+        let verdicts = outcomes.map(|outcomes| Verdict::list_of_json(&outcomes)).unwrap_or_default();
+        let session = Session::new(id, Transcript { messages: Vec::new(), summary, verdicts }).map_err(js_error)?;
         Ok(SessionHandle { session })
     }
 

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
-use serde_json::Value;
 use wasm_bindgen::prelude::*;
 
 use crate::canonical::canonical_text;
@@ -18,6 +17,7 @@ use crate::plan::Shown;
 use crate::projection::{Transcript, apply_verdicts, project_facts, read_facts, too_deep};
 use crate::provider::Provider;
 use crate::report::Verdict;
+use crate::value::list as json_list;
 
 use super::callbacks::CallerFunctions;
 use super::convert::{
@@ -69,8 +69,7 @@ impl TranscriptHandle {
     /// An empty transcript for what an importer read: its summary, and what it knows of results, as JSON.
     #[wasm_bindgen(js_name = forImport)]
     pub fn for_import(summary: Option<String>, outcomes: &str) -> TranscriptHandle {
-        let outcomes: Value = serde_json::from_str(outcomes).unwrap_or_default();
-        let verdicts = outcomes.as_array().into_iter().flatten().filter_map(Verdict::of_json).collect();
+        let verdicts = Verdict::list_of_json(outcomes);
         let messages = Messages::Exact(Vec::new(), RefCell::default());
         Self::new(messages, summary, verdicts, Vec::new())
     }
@@ -172,6 +171,13 @@ impl TranscriptHandle {
     #[wasm_bindgen(getter, js_name = isExact)]
     pub fn is_exact(&self) -> bool {
         matches!(self.messages, Messages::Exact(..))
+    }
+
+    /// What is known of results beyond what they say themselves, as a JSON array.
+    #[wasm_bindgen(getter)]
+    pub fn outcomes(&self) -> String {
+        let outcomes = json_list(&self.verdicts, Verdict::to_json);
+        canonical_text(&JsNode::Parsed(&outcomes)).unwrap_or_default()
     }
 
     /// The summary that the transcript carries.
