@@ -1,7 +1,7 @@
 // The installed package through the tools that people use, and in a real Chromium under the page's strict CSP.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -16,6 +16,12 @@ const PROGRAM = (entry) => `
   import { init, transcriptProject } from '${entry}';
   init().then(
     () => { document.title = transcriptProject([]).reason; },
+    (error) => { document.title = error.message; },
+  );`;
+const READER = (entry) => `
+  import { init, initImport, importTranscript } from '${entry}';
+  Promise.all([init(), initImport()]).then(
+    () => { document.title = importTranscript('{"messages":[{"role":"user","content":"go"}]}').transcript.project('raw').reason; },
     (error) => { document.title = error.message; },
   );`;
 const PAGE = (...head) => `<!doctype html><title>waiting</title><link rel="icon" href="data:,">${head.join('')}`;
@@ -57,6 +63,12 @@ async function served(t, folder, headers) {
   return server.url;
 }
 
+/** Each wasm file is shipped once: the importers too, for tools cannot tell who calls initImport(). */
+function assertShippedOnce(folder) {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.wasm'));
+  assert.ok(files.length <= 2 && new Set(files.map((name) => statSync(join(folder, name)).size)).size === files.length, files.join());
+}
+
 async function assertWorks(t, url) {
   assert.deepEqual(await outcomeOf(t, url), ['raw_passthrough']);
 }
@@ -77,17 +89,38 @@ test('no bundler: an import map', async (t) => {
   await assertFolderWorks(t, folder, { 'Content-Security-Policy': csp });
 });
 
-test('Vite: build', async (t) => {
-  const { build } = await import('vite');
-  const folder = project(t, {
-    'index.html': PAGE(SCRIPT('/main.js')),
-    'main.js': PROGRAM('transcript-projection'),
+for (const [what, program] of [['', PROGRAM], [', with importers', READER]]) {
+  test(`Vite: build${what}`, async (t) => {
+    const { build } = await import('vite');
+    const folder = project(t, {
+      'index.html': PAGE(SCRIPT('/main.js')),
+      'main.js': program('transcript-projection'),
+    });
+    await build({ root: folder, configFile: false, logLevel: 'warn' });
+    assertShippedOnce(join(folder, 'dist/assets'));
+    await assertFolderWorks(t, join(folder, 'dist'));
   });
-  await build({ root: folder, configFile: false, logLevel: 'warn' });
-  const wasm = readdirSync(join(folder, 'dist/assets')).filter((name) => name.endsWith('.wasm'));
-  assert.equal(wasm.length, 1, 'the wasm is shipped once');
-  await assertFolderWorks(t, join(folder, 'dist'));
-});
+
+  test(`webpack${what}`, async (t) => {
+    const { default: webpack } = await import('webpack');
+    const folder = project(t, { 'main.js': program('transcript-projection') });
+    const out = join(folder, 'dist');
+    const stats = await new Promise((done, fail) => {
+      const config = {
+        mode: 'production',
+        context: folder,
+        entry: './main.js',
+        output: { path: out },
+        performance: { hints: false }, // the wasm is larger than what webpack likes
+      };
+      webpack(config, (error, result) => (error ? fail(error) : done(result)));
+    });
+    assert(!stats.hasErrors() && !stats.hasWarnings(), stats.toString('errors-warnings'));
+    assertShippedOnce(out);
+    writeFileSync(join(out, 'index.html'), PAGE('<script defer src="main.js"></script>'));
+    await assertFolderWorks(t, out);
+  });
+}
 
 test('Vite: development server', async (t) => {
   const { createServer } = await import('vite');
@@ -104,26 +137,6 @@ test('Vite: development server', async (t) => {
   t.after(() => server.close());
   await server.listen();
   await assertWorks(t, `http://127.0.0.1:${server.httpServer.address().port}/`);
-});
-
-test('webpack', async (t) => {
-  const { default: webpack } = await import('webpack');
-  const folder = project(t, { 'main.js': PROGRAM('transcript-projection') });
-  const out = join(folder, 'dist');
-  const stats = await new Promise((done, fail) => {
-    const config = {
-      mode: 'production',
-      context: folder,
-      entry: './main.js',
-      output: { path: out },
-      performance: { hints: false }, // the wasm is larger than what webpack likes
-    };
-    webpack(config, (error, result) => (error ? fail(error) : done(result)));
-  });
-  assert(!stats.hasErrors() && !stats.hasWarnings(), stats.toString('errors-warnings'));
-  assert.equal(readdirSync(out).filter((name) => name.endsWith('.wasm')).length, 1, 'the wasm is shipped once');
-  writeFileSync(join(out, 'index.html'), PAGE('<script defer src="main.js"></script>'));
-  await assertFolderWorks(t, out);
 });
 
 test('esbuild for browsers: ./inline, one file', async (t) => {

@@ -118,7 +118,7 @@ test('one worker, built by Vite', async (t) => {
   const { build } = await import('vite');
   const folder = project(t, 'transcript-projection');
   await build({ root: folder, configFile: false, logLevel: 'warn' });
-  const wasm = readdirSync(join(folder, 'dist/assets')).filter((name) => name.endsWith('.wasm'));
+  const wasm = readdirSync(join(folder, 'dist/assets')).filter((name) => /^engine.*\.wasm$/.test(name));
   assert.equal(wasm.length, 1, 'the wasm is shipped once');
   await assertUsesOneWorker(t, await served(t, join(folder, 'dist'), CSP));
 });
