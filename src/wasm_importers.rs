@@ -9,6 +9,7 @@ use wasm_bindgen::prelude::*;
 use crate::document::Document;
 use crate::error::ProjectionError;
 use crate::import::{Detection, FORMATS, Import, ImportOptions, Importer, Source, Stats, Warning, detect_format};
+use crate::room::Room;
 use crate::value::{list, object};
 
 /// Runs once when the module is instantiated.
@@ -22,6 +23,7 @@ pub fn start() {
 pub struct ImporterHandle {
     importer: Option<Importer>,
     messages: IntoIter<Document>,
+    room: Room,
 }
 
 #[wasm_bindgen]
@@ -35,12 +37,13 @@ impl ImporterHandle {
     ) -> Result<ImporterHandle, String> {
         let options = ImportOptions::named(format.as_deref(), view.as_deref()).map_err(thrown)?;
         let importer = Some(Importer::new(ImportOptions { transcript, ..options }));
-        Ok(ImporterHandle { importer, messages: Vec::new().into_iter() })
+        Ok(ImporterHandle { importer, messages: Vec::new().into_iter(), room: Room::default() })
     }
 
     /// Adds bytes.
     pub fn push(&mut self, chunk: &[u8]) {
         if let Some(importer) = &mut self.importer {
+            self.room.make(chunk.len());
             importer.push(chunk);
         }
     }

@@ -18,6 +18,7 @@ use crate::plan::Shown;
 use crate::projection::{Transcript, apply_verdicts, project_facts, read_facts, too_deep};
 use crate::provider::Provider;
 use crate::report::Verdict;
+use crate::room::Room;
 
 use super::callbacks::CallerFunctions;
 use super::convert::{
@@ -35,6 +36,7 @@ pub struct TranscriptHandle {
     verdicts: Vec<Verdict>,
     facts: Vec<MessageFacts>,
     pairs: Pairs,
+    room: Room,
 }
 
 enum Messages {
@@ -78,6 +80,7 @@ impl TranscriptHandle {
     /// Adds the messages of a JSON array at the end, as they are spelled.
     #[wasm_bindgen(js_name = appendJSON)]
     pub fn append_json(&mut self, bytes: &[u8]) -> Result<(), JsValue> {
+        self.room.make(bytes.len());
         let text = std::str::from_utf8(bytes).unwrap_or_default();
         let document = parse_document(text).map_err(js_error)?;
         let transcript = Transcript::of(&as_node(document.root())).map_err(js_error)?;
@@ -191,7 +194,7 @@ impl TranscriptHandle {
     fn new(messages: Messages, summary: Option<String>, verdicts: Vec<Verdict>, facts: Vec<MessageFacts>) -> Self {
         let mut pairs = Pairs::default();
         pairs.extend(&facts);
-        TranscriptHandle { messages, summary, verdicts, facts, pairs }
+        TranscriptHandle { messages, summary, verdicts, facts, pairs, room: Room::default() }
     }
 
     fn transcript(&self) -> Transcript<JsNode<'_>> {
