@@ -34,8 +34,16 @@ impl Document {
     #[inline(never)]
     pub fn parse(text: impl Into<Box<str>>) -> Result<Document, serde_json::Error> {
         let text = text.into();
-        let index = index(&text)?;
+        let mut index = index(&text)?;
+        index.shrink_to_fit();
         Ok(Document { text, index })
+    }
+
+    /// Reads text that is known to be JSON, and nested no deeper than may be; of any other it makes `null`.
+    #[cfg(target_arch = "wasm32")]
+    pub fn of_json(text: &str) -> Document {
+        let (text, index) = scan(text.as_bytes()).map_or_else(|| ("null", Vec::new()), |index| (text, index));
+        Document { text: text.into(), index }
     }
 
     /// The value.

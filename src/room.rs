@@ -20,7 +20,8 @@ impl Room {
         if bytes <= self.left {
             self.left -= bytes;
         } else if self.kept > LEAST {
-            let more = bytes.max(self.kept / 8);
+            // Pages that nothing was written to cost nothing but addresses.
+            let more = bytes.max(self.kept / 2);
             let mut room: Vec<u8> = Vec::new();
             // Where there is no more, whoever needs it will say so.
             if room.try_reserve_exact(more).is_ok() {

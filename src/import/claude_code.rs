@@ -118,7 +118,7 @@ impl ReadLines for Reader {
             entries.iter_mut().for_each(|entry| entry.source.sidechain = None);
         }
         let order = select(&mut entries, out);
-        let mut merged = Merged::default();
+        let mut merged = Merged { entries: Vec::with_capacity(order.len()), ..Merged::default() };
         match scope {
             Scope::All => entries.into_iter().for_each(|entry| merged.add(entry)),
             Scope::Model => {
@@ -135,6 +135,7 @@ impl ReadLines for Reader {
                 }
             }
         }
+        out.messages.reserve(merged.entries.len());
         out.messages.extend(merged.messages());
     }
 }

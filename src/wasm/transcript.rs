@@ -36,7 +36,6 @@ pub struct TranscriptHandle {
     verdicts: Vec<Verdict>,
     facts: Vec<MessageFacts>,
     pairs: Pairs,
-    room: Room,
 }
 
 enum Messages {
@@ -68,21 +67,23 @@ impl TranscriptHandle {
         Ok(Self::new(messages, transcript.summary, Vec::new(), facts))
     }
 
-    /// An empty transcript for what an importer read: its summary, and what it knows of results, as JSON.
+    /// An empty transcript for what an importer read: its summary, and what it knows of results, as JSON. About `bytes`
+    /// of messages will follow.
     #[wasm_bindgen(js_name = forImport)]
-    pub fn for_import(summary: Option<String>, outcomes: &str) -> TranscriptHandle {
+    pub fn for_import(summary: Option<String>, outcomes: &str, bytes: usize) -> TranscriptHandle {
         let outcomes: Value = serde_json::from_str(outcomes).unwrap_or_default();
         let verdicts = outcomes.as_array().into_iter().flatten().filter_map(Verdict::of_json).collect();
         let messages = Messages::Exact(Vec::new(), RefCell::default());
+        Room::default().make(bytes);
         Self::new(messages, summary, verdicts, Vec::new())
     }
 
     /// Adds the messages of a JSON array at the end, as they are spelled.
     #[wasm_bindgen(js_name = appendJSON)]
     pub fn append_json(&mut self, bytes: &[u8]) -> Result<(), JsValue> {
-        self.room.make(bytes.len());
         let text = std::str::from_utf8(bytes).unwrap_or_default();
-        let document = parse_document(text).map_err(js_error)?;
+        // The importers have checked it.
+        let document = Document::of_json(text);
         let transcript = Transcript::of(&as_node(document.root())).map_err(js_error)?;
         let facts = read_facts(&transcript.messages, self.facts.len()).map_err(js_error)?;
         if let Messages::Exact(documents, _) = &mut self.messages {
@@ -194,7 +195,7 @@ impl TranscriptHandle {
     fn new(messages: Messages, summary: Option<String>, verdicts: Vec<Verdict>, facts: Vec<MessageFacts>) -> Self {
         let mut pairs = Pairs::default();
         pairs.extend(&facts);
-        TranscriptHandle { messages, summary, verdicts, facts, pairs, room: Room::default() }
+        TranscriptHandle { messages, summary, verdicts, facts, pairs }
     }
 
     fn transcript(&self) -> Transcript<JsNode<'_>> {
