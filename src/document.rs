@@ -34,8 +34,16 @@ impl Document {
     #[inline(never)]
     pub fn parse(text: impl Into<Box<str>>) -> Result<Document, serde_json::Error> {
         let text = text.into();
-        let index = index(&text)?;
+        let mut index = index(&text)?;
+        index.shrink_to_fit();
         Ok(Document { text, index })
+    }
+
+    /// Reads text that is known to be JSON, and nested no deeper than may be; of any other it makes `null`.
+    #[cfg(target_arch = "wasm32")]
+    pub fn of_json(text: &str) -> Document {
+        let (text, index) = scan(text.as_bytes()).map_or_else(|| ("null", Vec::new()), |index| (text, index));
+        Document { text: text.into(), index }
     }
 
     /// The value.
@@ -247,7 +255,22 @@ impl<'a> Slice<'a> {
     /// The field of this name, `null` included; the last one when the name is there twice, as in JavaScript.
     #[inline(never)]
     pub fn own(self, name: &str) -> Option<Slice<'a>> {
-        self.pairs().filter(|(key, _)| key.is(name)).last().map(|(_, value)| value)
+        if self.first_byte() != b'{' {
+            return None;
+        }
+        let mut found = None;
+        let mut at = self.at as usize + 1;
+        let behind = self.entry().next as usize;
+        while at < behind
+            && let (Some(key), Some(value)) = (self.index.get(at), self.index.get(at + 1))
+        {
+            // Whatever its spelling, a name has no fewer bytes than what it stands for.
+            if (key.end - key.start) as usize >= name.len() + 2 && (Slice { at: at as u32, ..self }).is(name) {
+                found = Some(Slice { at: at as u32 + 1, ..self });
+            }
+            at = value.next as usize;
+        }
+        found
     }
 
     /// The field of this name; `None` when it is missing or `null`.

@@ -46,6 +46,8 @@ mod projection;
 mod provider;
 mod recover;
 mod report;
+#[cfg(target_arch = "wasm32")]
+mod room;
 mod session;
 mod settle;
 mod shape;

@@ -9,6 +9,7 @@ use wasm_bindgen::prelude::*;
 use crate::document::Document;
 use crate::error::ProjectionError;
 use crate::import::{Detection, FORMATS, Import, ImportOptions, Importer, Source, Stats, Warning, detect_format};
+use crate::room::Room;
 use crate::value::{list, object};
 
 /// Runs once when the module is instantiated.
@@ -22,6 +23,7 @@ pub fn start() {
 pub struct ImporterHandle {
     importer: Option<Importer>,
     messages: IntoIter<Document>,
+    room: Room,
 }
 
 #[wasm_bindgen]
@@ -35,12 +37,13 @@ impl ImporterHandle {
     ) -> Result<ImporterHandle, String> {
         let options = ImportOptions::named(format.as_deref(), view.as_deref()).map_err(thrown)?;
         let importer = Some(Importer::new(ImportOptions { transcript, ..options }));
-        Ok(ImporterHandle { importer, messages: Vec::new().into_iter() })
+        Ok(ImporterHandle { importer, messages: Vec::new().into_iter(), room: Room::default() })
     }
 
     /// Adds bytes.
     pub fn push(&mut self, chunk: &[u8]) {
         if let Some(importer) = &mut self.importer {
+            self.room.make(chunk.len());
             importer.push(chunk);
         }
     }
@@ -49,7 +52,7 @@ impl ImporterHandle {
     pub fn finish(&mut self) -> Result<String, String> {
         let importer = self.importer.take().unwrap_or_else(|| Importer::new(ImportOptions::default()));
         let import = importer.finish().map_err(thrown)?;
-        let report = report(&import).to_string();
+        let report = report(&import);
         self.messages = import.messages.into_iter();
         Ok(report)
     }
@@ -107,9 +110,8 @@ fn detected(detection: &Detection) -> Map<String, Value> {
     fields
 }
 
-fn report(import: &Import) -> Value {
+fn report(import: &Import) -> String {
     let mut fields = detected(&import.detection);
-    fields.insert("source".to_owned(), list(&import.source, source));
     fields.insert("warnings".to_owned(), list(&import.warnings, warning));
     let outcomes = list(&import.outcomes, |known| {
         object([
@@ -125,10 +127,21 @@ fn report(import: &Import) -> Value {
     fields.insert("outcomes".to_owned(), outcomes);
     fields.insert("stats".to_owned(), stats(&import.stats));
     fields.insert("summary".to_owned(), import.summary.clone().into());
-    Value::Object(fields)
+    let mut text = Value::Object(fields).to_string();
+    text.pop();
+    text.push_str(",\"source\":[");
+    // There is one for every message: written one by one, they are never all there as values.
+    for (index, place) in import.source.iter().enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        text.push_str(&source(place).to_string());
+    }
+    text.push_str("]}");
+    text
 }
 
-/// What is not there is left out: there is one for every message.
+/// What is not there is left out.
 fn source(source: &Source) -> Value {
     let mut fields = Map::new();
     let mut add = |name: &str, value: Value| {

@@ -7,7 +7,7 @@ use super::format::{Format, ReadLines, Scope, Sniff, certain, likely, possible};
 use super::line::Line;
 use super::output::{Message, Outcome, Output, Source};
 use super::positions::Positions;
-use super::write::{list, message, text_block};
+use super::write::{list, text_block, with_room, wrapped};
 
 /// The format.
 pub const FORMAT: Format =
@@ -118,7 +118,7 @@ impl ReadLines for Reader {
             entries.iter_mut().for_each(|entry| entry.source.sidechain = None);
         }
         let order = select(&mut entries, out);
-        let mut merged = Merged::default();
+        let mut merged = Merged { entries: Vec::with_capacity(order.len()), ..Merged::default() };
         match scope {
             Scope::All => entries.into_iter().for_each(|entry| merged.add(entry)),
             Scope::Model => {
@@ -135,6 +135,7 @@ impl ReadLines for Reader {
                 }
             }
         }
+        out.messages.reserve(merged.entries.len());
         out.messages.extend(merged.messages());
     }
 }
@@ -197,9 +198,9 @@ impl Entry {
             role,
             match content {
                 Some(content) if content.is_array() => {
-                    Content::Blocks(blocks.iter().map(|block| block.raw().to_owned()).collect())
+                    Content::Blocks(blocks.iter().map(|block| with_room(block.raw())).collect())
                 }
-                content => Content::Whole(content.map_or("\"\"", Slice::raw).to_owned()),
+                content => Content::Whole(with_room(content.map_or("\"\"", Slice::raw))),
             },
         ));
     }
@@ -380,11 +381,14 @@ impl Merged {
     fn messages(self) -> impl Iterator<Item = Message> {
         self.entries.into_iter().filter_map(|entry| {
             let (role, content) = entry.message?;
-            let content = match content {
-                Content::Whole(text) => text,
-                Content::Blocks(blocks) => list(&blocks),
+            let json = match content {
+                Content::Whole(text) => wrapped(&role, "", text, ""),
+                Content::Blocks(mut blocks) if blocks.len() == 1 => {
+                    wrapped(&role, "[", blocks.pop().unwrap_or_default(), "]")
+                }
+                Content::Blocks(blocks) => wrapped(&role, "", list(&blocks), ""),
             };
-            Some(Message { json: message(&role, &content), source: entry.source, outcomes: entry.outcomes })
+            Some(Message { json, source: entry.source, outcomes: entry.outcomes })
         })
     }
 }

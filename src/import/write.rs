@@ -82,6 +82,24 @@ pub fn joined(messages: &[&str], name: &str) -> Option<String> {
     Some(Object::new().raw("role", &role).raw(name, &list(&items)).build())
 }
 
+/// What a role and the punctuation around a message take.
+const ENVELOPE: usize = 64;
+
+/// A copy of JSON text with room for the envelope of a message.
+pub fn with_room(json: &str) -> String {
+    let mut text = String::with_capacity(json.len() + ENVELOPE);
+    text.push_str(json);
+    text
+}
+
+/// [`message`] around its content, in place: nothing else is allocated, and no hole left that is too small for the next.
+pub fn wrapped(role: &str, open: &str, mut content: String, close: &str) -> String {
+    content.insert_str(0, &["{\"role\":", &quoted(role), ",\"content\":", open].concat());
+    content.push_str(close);
+    content.push('}');
+    content
+}
+
 /// A block of text, as most providers write it.
 pub fn text_block(text: &str) -> String {
     Object::new().text("type", "text").text("text", text).build()

@@ -6,7 +6,7 @@ import { importers } from './importers.js';
 import { Transcript } from './transcript.js';
 
 // Messages go to the engine in pieces of this size: at no time are all of them there twice.
-const BATCH = 1 << 22;
+const BATCH = 1 << 20;
 const encoder = new TextEncoder();
 
 /**

@@ -48,8 +48,9 @@ export class Transcript {
    * @param {object} report
    * @param {() => Uint8Array | undefined} next the next messages, as a JSON array
    */
-  static ofImport({ summary, outcomes }, next) {
-    const handle = call(() => engine.TranscriptHandle.forImport(summary ?? undefined, JSON.stringify(outcomes)));
+  static ofImport({ summary, outcomes, stats }, next) {
+    const known = JSON.stringify(outcomes);
+    const handle = call(() => engine.TranscriptHandle.forImport(summary ?? undefined, known, stats.bytes));
     for (let batch = next(); batch; batch = next()) call(() => handle.appendJSON(batch));
     return new Transcript(handle);
   }

@@ -17,6 +17,7 @@ use crate::plan::Shown;
 use crate::projection::{Transcript, apply_verdicts, project_facts, read_facts, too_deep};
 use crate::provider::Provider;
 use crate::report::Verdict;
+use crate::room::Room;
 use crate::value::list as json_list;
 
 use super::callbacks::CallerFunctions;
@@ -66,11 +67,13 @@ impl TranscriptHandle {
         Ok(Self::new(messages, transcript.summary, Vec::new(), facts))
     }
 
-    /// An empty transcript for what an importer read: its summary, and what it knows of results, as JSON.
+    /// An empty transcript for what an importer read: its summary, and what it knows of results, as JSON. About `bytes`
+    /// of messages will follow.
     #[wasm_bindgen(js_name = forImport)]
-    pub fn for_import(summary: Option<String>, outcomes: &str) -> TranscriptHandle {
+    pub fn for_import(summary: Option<String>, outcomes: &str, bytes: usize) -> TranscriptHandle {
         let verdicts = Verdict::list_of_json(outcomes);
         let messages = Messages::Exact(Vec::new(), RefCell::default());
+        Room::default().make(bytes);
         Self::new(messages, summary, verdicts, Vec::new())
     }
 
@@ -78,7 +81,8 @@ impl TranscriptHandle {
     #[wasm_bindgen(js_name = appendJSON)]
     pub fn append_json(&mut self, bytes: &[u8]) -> Result<(), JsValue> {
         let text = std::str::from_utf8(bytes).unwrap_or_default();
-        let document = parse_document(text).map_err(js_error)?;
+        // The importers have checked it.
+        let document = Document::of_json(text);
         let transcript = Transcript::of(&as_node(document.root())).map_err(js_error)?;
         let facts = read_facts(&transcript.messages, self.facts.len()).map_err(js_error)?;
         if let Messages::Exact(documents, _) = &mut self.messages {
