@@ -330,15 +330,38 @@ export interface StrippedMark {
   readonly redacted?: undefined;
 }
 
-/**
- * The message that stands for those before it, among messages of `role` and `content`. In a list of
- * another shape it has that shape's form, with the same mark.
- */
-export interface SyntheticSummary {
-  readonly role: 'system' | 'developer' | 'user';
-  readonly content: string;
-  readonly _harn_projection: SummaryMark;
-}
+/** The message that stands for those before it, in the form of their shape. */
+export type SyntheticSummary = SummaryForm & { readonly _harn_projection: SummaryMark };
+
+/** A summary as each shape has it. `summary_role` chooses the role where there is a choice. */
+export type SummaryForm =
+  /** OpenAI Chat, Anthropic, Harn; AI SDK model messages, which know no `developer`. */
+  | { readonly role: 'system' | 'developer' | 'user'; readonly content: string }
+  /** OpenAI Responses. */
+  | {
+      readonly type: 'message';
+      readonly role: 'system' | 'developer' | 'user';
+      readonly content: readonly [{ readonly type: 'input_text'; readonly text: string }];
+    }
+  /** Gemini. */
+  | { readonly role: 'user'; readonly parts: readonly [{ readonly text: string }] }
+  /** AI SDK UI messages. */
+  | {
+      readonly id: string;
+      readonly role: 'system' | 'user';
+      readonly parts: readonly [{ readonly type: 'text'; readonly text: string }];
+    }
+  /** Bedrock Converse. */
+  | { readonly role: 'user'; readonly content: readonly [{ readonly text: string }] }
+  /** LangChain: plain, stored, serialized. */
+  | { readonly type: 'system' | 'human'; readonly content: string }
+  | { readonly type: 'system' | 'human'; readonly data: { readonly content: string } }
+  | {
+      readonly lc: 1;
+      readonly type: 'constructor';
+      readonly id: readonly ['langchain_core', 'messages', 'SystemMessage' | 'HumanMessage'];
+      readonly kwargs: { readonly content: string };
+    };
 
 /** A message without some of its calls or results; all other fields are those of the source. */
 export type Trimmed<M extends object> = M & { readonly _harn_projection: TrimmedMark };

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Scene;
 use super::identifiers::Mentions;
 use crate::canonical::{canonical_text, sha256};
-use crate::facts::{Call, MessageFacts, Place, Stub, ToolResult, arguments, body, text_parts};
+use crate::facts::{Call, MessageFacts, Place, Stub, ToolResult, arguments, body, printed, text_parts};
 use crate::node::{Key, Kind, Node};
 use crate::patched::in_words;
 use crate::plan::{Plan, Pointer, Replacement};
@@ -171,6 +171,7 @@ impl<N: Node> Candidate<'_, N> {
             Kind::Object => vec![self.body.clone()],
             _ => {
                 let mut texts = text_parts(&self.body);
+                texts.extend(printed(&self.body));
                 texts.extend(self.body.items().flatten().filter_map(|part| part.field(Key::Json)));
                 texts
             }
