@@ -112,7 +112,20 @@ export const POLICIES = [
   },
 ];
 
-/** Options of every policy, but for the signature switch, which stands by itself. */
+/** Stands under the signature switch, and counts only while signatures are respected. */
+export const CONFLICT = {
+  name: 'on_signature_conflict',
+  label: 'Where signed reasoning stands in the way',
+  hint: 'of a change; reasoning of the current turn always stays',
+  kind: 'choice',
+  choices: [
+    ['raw', 'show everything, raw'],
+    ['skip', 'leave those changes out (skip)'],
+    ['strip_reasoning', 'take the reasoning out too (strip)'],
+  ],
+};
+
+/** Options of every policy, but for those about signatures, which stand by themselves. */
 export const COMMON = [
   {
     name: 'signature_scope',

@@ -10,7 +10,14 @@ export class ReadError extends Error {
   }
 }
 
-/** { transcript, format, warnings }: the transcript is an object with messages, or an array of them. */
+// What a list of messages is called: in most requests, in Gemini's, in those of OpenAI Responses.
+const LISTS = ['messages', 'contents', 'input'];
+
+/** The list in a transcript, or undefined. The engine looks for the same names in the same order. */
+export const messagesOf = (transcript) =>
+  Array.isArray(transcript) ? transcript : LISTS.map((name) => transcript[name]).find(Array.isArray);
+
+/** { transcript, format, warnings }: the transcript is an object that names its messages, or an array of them. */
 export function readTranscript(input) {
   const warnings = [];
   let text = typeof input === 'string' ? input : decode(input, warnings);
@@ -45,8 +52,7 @@ function decode(data, warnings) {
 }
 
 function asTranscript(value, text) {
-  if (Array.isArray(value)) return value;
-  if (Array.isArray(value.messages)) return value;
+  if (Array.isArray(value) || messagesOf(value)) return value;
   // One line of JSON Lines is a message, not a transcript.
   if (typeof value.role === 'string') return [value];
   const keys = Object.keys(value)
