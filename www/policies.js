@@ -119,9 +119,9 @@ export const CONFLICT = {
   hint: 'of a change; reasoning of the current turn always stays',
   kind: 'choice',
   choices: [
-    ['raw', 'show everything, raw'],
-    ['skip', 'leave those changes out (skip)'],
-    ['strip_reasoning', 'take the reasoning out too (strip)'],
+    ['raw', 'show all of it, raw'],
+    ['skip', 'skip that change'],
+    ['strip_reasoning', 'strip the reasoning'],
   ],
 };
 

@@ -331,10 +331,15 @@ export interface StrippedMark {
 }
 
 /** The message that stands for those before it, in the form of their shape. */
-export type SyntheticSummary = SummaryForm & { readonly _harn_projection: SummaryMark };
+export type SyntheticSummary<M extends object = object> = SummaryForm<M> & { readonly _harn_projection: SummaryMark };
 
-/** A summary as each shape has it. `summary_role` chooses the role where there is a choice. */
-export type SummaryForm =
+/** A summary as each shape has it; among messages that all have a `role` it has one too. */
+export type SummaryForm<M extends object = object> = [M] extends [{ readonly role: unknown }]
+  ? SummaryWithRole
+  : SummaryWithRole | SummaryOfLangChain;
+
+/** `summary_role` chooses the role where there is a choice. */
+export type SummaryWithRole =
   /** OpenAI Chat, Anthropic, Harn; AI SDK model messages, which know no `developer`. */
   | { readonly role: 'system' | 'developer' | 'user'; readonly content: string }
   /** OpenAI Responses. */
@@ -352,8 +357,10 @@ export type SummaryForm =
       readonly parts: readonly [{ readonly type: 'text'; readonly text: string }];
     }
   /** Bedrock Converse. */
-  | { readonly role: 'user'; readonly content: readonly [{ readonly text: string }] }
-  /** LangChain: plain, stored, serialized. */
+  | { readonly role: 'user'; readonly content: readonly [{ readonly text: string }] };
+
+/** Plain, stored, serialized. */
+export type SummaryOfLangChain =
   | { readonly type: 'system' | 'human'; readonly content: string }
   | { readonly type: 'system' | 'human'; readonly data: { readonly content: string } }
   | {
@@ -490,7 +497,7 @@ export interface SquashFailedCallsView<M extends object = Message>
 }
 
 export interface SummaryPrefixView<M extends object = Message>
-  extends ViewBase<'summary_prefix', M | SyntheticSummary | Stripped<M>> {
+  extends ViewBase<'summary_prefix', M | SyntheticSummary<M> | Stripped<M>> {
   readonly violations?: undefined;
 }
 
