@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import * as engine from '../dist/node.js';
 import { root } from '../scripts/lib.mjs';
 import { serve } from '../scripts/serve.mjs';
+import { describe as parts } from '../www/describe.js';
 import { visible } from '../www/text.js';
 import {
   ANTHROPIC,
@@ -230,6 +231,150 @@ describe('signatures', () => {
     assert.match(download.suggestedFilename(), /\.preview\.json$/, 'a preview says so in its name');
     await page.getByRole('button', { name: 'Respect signatures again' }).click();
     await refused.waitFor(WAIT);
+  });
+});
+
+describe('what to do where signed reasoning stands in the way', () => {
+  const policy = 'clean_tool_repair';
+  const conflict = '#option-on_signature_conflict';
+  const view = (on_signature_conflict) =>
+    engine.transcriptProject(sample(ANTHROPIC), { policy, on_signature_conflict });
+  const openRefused = async (t) => {
+    const page = await open(t);
+    await page.selectOption('#sample', ANTHROPIC);
+    await page.locator('.banner.refused').waitFor(WAIT);
+    return page;
+  };
+  const answer = async (page, value) => {
+    await page.selectOption(conflict, value);
+    const { reason } = view(value);
+    await page.waitForFunction((words) => document.querySelector('#totals').textContent.includes(words), reason, WAIT);
+    await settled(page);
+    await showAll(page);
+    return view(value);
+  };
+
+  test('strip_reasoning: rows without their reasoning say so in words', async (t) => {
+    const page = await openRefused(t);
+    assert.equal(await page.locator('.filter.stripped').isVisible(), false, 'as long as there is none');
+    const stripped = await answer(page, 'strip_reasoning');
+    assert.ok(stripped.stripped_indices.length > 1);
+    compareWithView(policy, sample(ANTHROPIC).messages, stripped, await readRows(page));
+    for (const index of stripped.stripped_indices) {
+      const row = page.locator(`#r${index}`);
+      assert.match(await row.locator('.reasons').textContent(), /Stripped: its reasoning/);
+      assert.equal(await row.locator('.raw .part.thinking .tag.cut').first().textContent(), 'hidden from the model');
+      assert.equal(await row.locator('.seen .part.thinking').count(), 0);
+    }
+    const alone = stripped.stripped_indices.filter((index) => !stripped.trimmed_indices.includes(index));
+    assert.equal(await page.locator('.filter.stripped .count').textContent(), String(alone.length));
+    assert.equal(await page.locator(`#r${alone[0]} .status`).textContent(), 'stripped');
+    assert.match(await page.textContent('.banner.note'), /messages stripped of reasoning/);
+    assert.deepEqual(page.errors, []);
+  });
+
+  test('skip: what stays for that reason is listed', async (t) => {
+    const page = await openRefused(t);
+    const skipped = await answer(page, 'skip');
+    assert.ok(skipped.skipped_indices.length > 1);
+    compareWithView(policy, sample(ANTHROPIC).messages, skipped, await readRows(page));
+    assert.deepEqual(
+      await page.locator('.banner.note a').allTextContents(),
+      skipped.skipped_indices.map((index) => `#${index}`),
+    );
+    const row = page.locator(`#r${skipped.skipped_indices[0]}`);
+    assert.match(await row.locator('.reasons').textContent(), /Left as it is: .*signed reasoning/);
+  });
+
+  test('it is there only while signatures are respected', async (t) => {
+    const page = await openRefused(t);
+    await answer(page, 'skip');
+    assert.match(await page.textContent('#hint-on_signature_conflict'), /reasoning of the current turn always stays/);
+    await page.check('#ignore-signatures');
+    await page.locator('.banner.preview').waitFor(WAIT);
+    assert.equal(await page.locator(conflict).isVisible(), false);
+    await page.uncheck('#ignore-signatures');
+    await page.locator('.banner.preview').waitFor({ ...WAIT, state: 'detached' });
+    assert.equal(await page.locator(conflict).inputValue(), 'skip');
+    await page.selectOption(conflict, 'raw');
+    await page.locator('.banner.refused').waitFor(WAIT);
+  });
+});
+
+describe('every shape', () => {
+  const story = (file) => readFileSync(join(root, 'tests/fixtures/shapes', file), 'utf8');
+
+  // Where the failed call of the story and its result stand, and the window that leaves one old body out.
+  const SHAPES = [
+    ['openai_responses.json', 'user', [2, 'function_call'], 3, 4],
+    ['gemini.json', 'user', [1, 'model'], 2, 4],
+    ['gemini_snake.json', 'user', [1, 'model'], 2, 4],
+    ['ai_sdk.json', 'user', [1, 'assistant'], 2, 4],
+    ['ai_sdk_ui.json', 'user', [1, 'assistant'], 1, 3],
+    ['bedrock.json', 'user', [1, 'assistant'], 2, 4],
+    ['langchain.json', 'human', [1, 'ai'], 2, 4],
+    ['langchain_stored.json', 'human', [1, 'ai'], 2, 4],
+    ['langchain_serialized.json', 'human', [1, 'ai'], 2, 4],
+  ];
+
+  test('shows roles, texts, calls, results and pointers as what they are', { timeout: 120_000 }, async (t) => {
+    const page = await open(t);
+    await choose(page, 'raw');
+    for (const [file, user, [callAt, caller], resultAt] of SHAPES) {
+      await drop(page, file, story(file));
+      await showAll(page);
+      const row = (index) => page.locator(`#r${index} .raw`);
+      assert.equal(await row(0).locator('.role').textContent(), user, file);
+      assert.equal(await row(0).locator('pre').textContent(), 'start', file);
+      assert.equal(await row(callAt).locator('.role').textContent(), caller, file);
+      const call = row(callAt).locator('.part.call').first();
+      assert.equal(await call.locator('.name').textContent(), 'edit', file);
+      assert.equal(await call.locator('pre').textContent(), 'at: 1', file);
+      const result = row(resultAt).locator('.part.result').first();
+      assert.equal(await result.locator('.name').textContent(), 'edit', file);
+      assert.match(await result.locator('pre').textContent(), /no match$/, file);
+      assert.equal(await page.locator('#rows .part.data').count(), 0, `${file}: nothing is shown as raw data`);
+    }
+    assert.deepEqual(page.errors, []);
+  });
+
+  test('opens the raw body behind a pointer', { timeout: 120_000 }, async (t) => {
+    const page = await open(t);
+    await choose(page, 'reachability_gc');
+    await page.fill('#option-min_chars', '100');
+    for (const [file, , , , window] of SHAPES) {
+      await drop(page, file, story(file));
+      // What was typed counts after a pause, and then all rows are new.
+      for (const number of [99, window]) {
+        await page.fill('#option-root_window', String(number));
+        await page.waitForFunction(
+          (none) => (document.querySelector('.filter.redacted .count').textContent === '0') === none,
+          number === 99,
+          WAIT,
+        );
+      }
+      await settled(page);
+      const seen = page.locator('.row.redacted .side.seen');
+      await seen.waitFor(WAIT);
+      const pointer = seen.locator('.part.pointer');
+      assert.match(await pointer.locator('pre').first().textContent(), /^\[tool result reclaimed/, file);
+      await pointer.getByRole('button', { name: /original/ }).click();
+      await pointer.locator('.verdict').waitFor(WAIT);
+      assert.match(await pointer.locator('.verdict').textContent(), /matches its hash/, file);
+      assert.match(await pointer.locator('.original pre').textContent(), /line of an old listing/, file);
+    }
+    assert.deepEqual(page.errors, []);
+  });
+
+  // Without ids only the place tells the hidden call from the others.
+  test('marks the hidden one of parallel calls', async (t) => {
+    const page = await open(t);
+    for (const file of ['gemini.json', 'ai_sdk_ui.json', 'langchain_stored.json']) {
+      await drop(page, file, story(file));
+      const marked = page.locator('.row.trimmed .raw .part.call.hidden-call');
+      await marked.first().waitFor(WAIT);
+      assert.deepEqual(await marked.locator('pre').allTextContents(), ['n: 1'], file);
+    }
   });
 });
 
@@ -943,5 +1088,91 @@ describe('size', () => {
     assert.equal(await page.locator('#rows .row').count(), 1);
     assert.deepEqual(await page.evaluate(() => [...globalThis.shown]), ['quick.json'], 'the slow one never shows');
     assert.deepEqual(page.errors, []);
+  });
+});
+
+describe('reading', () => {
+  test('tells what each shape holds', () => {
+    const long = 'x'.repeat(40);
+    for (const [message, expected] of [
+      [{ role: 'model', parts: [{ text: 'Hm', thought: true }] }, ['thinking Hm']],
+      [
+        { role: 'model', parts: [{ functionCall: { name: 'a', args: { b: 1 } }, thoughtSignature: 's' }] },
+        ['call* a b: 1'],
+      ],
+      [{ role: 'user', parts: [{ inlineData: { mimeType: 'image/png', data: long } }] }, ['media']],
+      [
+        { role: 'assistant', content: [{ reasoningContent: { reasoningText: { text: 'Hm', signature: 's' } } }] },
+        ['thinking* Hm'],
+      ],
+      [
+        { role: 'user', content: [{ toolResult: { toolUseId: 'i', status: 'error', content: [{ json: { a: 1 } }] } }] },
+        ['result! {\n  "a": 1\n}'],
+      ],
+      [
+        { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm' }], encrypted_content: 'e' },
+        ['thinking* Hm'],
+      ],
+      [
+        { type: 'shell_call_output', call_id: 'i', output: [{ stdout: 'a', stderr: 'b', outcome: {} }] },
+        ['result a\nb'],
+      ],
+      [{ type: 'mcp_call', id: 'i', name: 'a', arguments: '{"b":1}', output: 'ok' }, ['call a b: 1', 'result a ok']],
+      [
+        {
+          role: 'assistant',
+          content: [{ type: 'reasoning', text: 'Hm', providerOptions: { anthropic: { signature: 's' } } }],
+        },
+        ['thinking* Hm'],
+      ],
+      [
+        {
+          role: 'tool',
+          content: [
+            { type: 'tool-result', toolName: 'a', toolCallId: 'i', output: { type: 'error-text', value: 'no' } },
+          ],
+        },
+        ['result! a no'],
+      ],
+      [
+        {
+          role: 'assistant',
+          parts: [
+            { type: 'step-start' },
+            { type: 'tool-a', toolCallId: 'i', state: 'output-error', input: {}, errorText: 'no' },
+          ],
+        },
+        ['call a ', 'result! a no'],
+      ],
+      [
+        {
+          role: 'assistant',
+          content: 'Hm',
+          toolInvocations: [{ toolName: 'a', toolCallId: 'i', args: { b: 1 }, state: 'result', result: 'ok' }],
+        },
+        ['text Hm', 'call a b: 1', 'result a ok'],
+      ],
+      [
+        { type: 'ai', data: { content: 'Hm', tool_calls: [{ id: 'i', name: 'a', args: { b: 1 } }] } },
+        ['text Hm', 'call a b: 1'],
+      ],
+      [
+        {
+          lc: 1,
+          type: 'constructor',
+          id: ['langchain_core', 'messages', 'ToolMessage'],
+          kwargs: { content: 'no', tool_call_id: 'i', name: 'a', status: 'error' },
+        },
+        ['result! a no'],
+      ],
+      [{ of: 'no known shape' }, ['data {\n  "of": "no known shape"\n}']],
+    ]) {
+      const words = parts(message).parts.map(({ kind, error, signed, name, text }) =>
+        [`${kind}${error ? '!' : ''}${signed ? '*' : ''}`, name, kind === 'media' ? undefined : text]
+          .filter((word) => word !== undefined)
+          .join(' '),
+      );
+      assert.deepEqual(words, expected, JSON.stringify(message));
+    }
   });
 });

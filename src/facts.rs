@@ -148,6 +148,8 @@ pub enum Stub {
     Blocks,
     /// The body and the type beside it: `{type: "text", value: text}`.
     Typed,
+    /// What each command of a shell printed: the first `stdout` is the line, all else is empty; outcomes stay.
+    Shell,
 }
 
 /// A tool result.
@@ -302,11 +304,20 @@ pub fn said<N: Node>(message: &N, facts: &MessageFacts) -> Vec<N> {
 /// The texts of a result: the text parts of its body, or the strings of an object that is one.
 pub fn result_texts<N: Node>(message: &N, result: &ToolResult) -> Vec<N> {
     let Some(body) = body(message, result) else { return Vec::new() };
+    if result.stub == Stub::Shell {
+        return printed(&body);
+    }
     if result.stub != Stub::Object {
         return text_parts(&body);
     }
     let strings = body.entries().into_iter().map(|(_, value)| value);
     strings.filter(|value| value.kind() == Kind::String).collect()
+}
+
+/// What the commands of a shell printed.
+pub fn printed<N: Node>(output: &N) -> Vec<N> {
+    let streams = output.items().flatten().flat_map(|part| [Key::Stdout, Key::Stderr].map(|stream| part.field(stream)));
+    streams.flatten().filter(|text| text.kind() == Kind::String).collect()
 }
 
 /// Every text of a message: what it says, and the texts of its results.

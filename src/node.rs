@@ -141,6 +141,8 @@ keys! {
     Source = "source",
     State = "state",
     Status = "status",
+    Stderr = "stderr",
+    Stdout = "stdout",
     Summary = "summary",
     Synthetic = "synthetic",
     Text = "text",

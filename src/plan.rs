@@ -9,7 +9,7 @@ use crate::exchange::{Exchange, Exchanges, Spot};
 use crate::facts::{Call, Dependant, MessageFacts, Place, Shape, Stub, ToolResult, arguments, body, said};
 use crate::node::{Key, Node};
 use crate::options::SummaryRole;
-use crate::patched::{Edit, Patched, edited};
+use crate::patched::{Edit, Patched, Step, edited};
 use crate::shape::{shape_of_summary, summary_message};
 use crate::tokens::char_count;
 use crate::value::{insert_all, object, texts};
@@ -880,7 +880,7 @@ impl Change {
         let mut pointers = Vec::new();
         for replacement in &self.replaced {
             let Some(result) = facts.results.get(replacement.result.1) else { continue };
-            edits.push(stub(result, &replacement.text));
+            put_stub(message, result, &replacement.text, &mut edits);
             let pointer = replacement.pointer.to_json();
             if result.place == Place::Message {
                 mark.push(("redaction_pointer", pointer));
@@ -914,14 +914,25 @@ pub fn with_bodies<N: Node>(message: &N, bodies: Vec<(&ToolResult, String)>) -> 
 }
 
 /// The body replaced by a line of text, as the shape takes it.
-fn stub(result: &ToolResult, text: &str) -> Edit {
+fn put_stub<N: Node>(message: &N, result: &ToolResult, text: &str, edits: &mut Vec<Edit>) {
+    if result.stub == Stub::Shell {
+        let commands = body(message, result).map_or(0, |body| body.len());
+        for (command, line) in (0..commands).zip([text].into_iter().chain(std::iter::repeat(""))) {
+            for (stream, printed) in [(Key::Stdout, line), (Key::Stderr, "")] {
+                let mut path = result.place.steps(result.body);
+                path.extend([Step::Item(command), Step::Field(stream)]);
+                edits.push(Edit { path, value: Some(printed.into()) });
+            }
+        }
+        return;
+    }
     let text = Value::from(text);
     let (at, value) = match (result.stub, result.body) {
         (Stub::Object, body) => (body, object([("output", text)])),
         (Stub::Blocks, body) => (body, Value::Array(vec![object([("text", text)])])),
         // The type beside the body has to change with it.
         (Stub::Typed, [parent @ .., _]) => (parent, object([("type", "text".into()), ("value", text)])),
-        (Stub::Typed | Stub::Text | Stub::None, body) => (body, text),
+        (_, body) => (body, text),
     };
-    Edit { path: result.place.steps(at), value: Some(value) }
+    edits.push(Edit { path: result.place.steps(at), value: Some(value) });
 }

@@ -100,7 +100,8 @@ fn unmark(place: Place) -> Edit {
 }
 
 /// The lists that blocks with marks are in.
-const LISTS: [&[Key]; 4] = [&[Key::Content], &[Key::Parts], &[Key::Data, Key::Content], &[Key::Kwargs, Key::Content]];
+const LISTS: [&[Key]; 5] =
+    [&[Key::Content], &[Key::Parts], &[Key::ToolInvocations], &[Key::Data, Key::Content], &[Key::Kwargs, Key::Content]];
 
 /// Whether two neighbours are lists of blocks by the same role.
 fn is_same_turn<N: Node>(a: &N, b: &N) -> bool {

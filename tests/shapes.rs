@@ -219,6 +219,54 @@ fn reachability_gc_replaces_the_body_as_the_shape_takes_it() {
     }
 }
 
+/// Where the body is no text: the pointer stands where the shape has a place for a line, and all else is as it was.
+#[test]
+fn a_pointer_stands_inside_bodies_of_other_forms() {
+    let long = "line of text\n".repeat(60);
+    let shell = |outcome: &str, stdout: &str, stderr: &str| json!({"stdout": stdout, "stderr": stderr, "outcome": {"type": outcome}});
+    let user = |text: &str| json!({"role": "user", "content": text});
+    for (name, message, body, line, cleared) in [
+        (
+            "shell_call_output",
+            vec![
+                json!({"type": "shell_call", "call_id": "s", "action": {"commands": ["a", "b"]}}),
+                json!({"type": "shell_call_output", "call_id": "s", "output": [shell("exit", &long, ""), shell("exit", "b", "c")]}),
+            ],
+            "/output",
+            "/output/0/stdout",
+            vec!["/output/1/stdout", "/output/1/stderr"],
+        ),
+        (
+            "AI SDK 4",
+            vec![json!({"role": "assistant", "content": "", "toolInvocations":
+                [{"state": "result", "toolCallId": "a", "toolName": "read", "args": {}, "result": long}]})],
+            "/toolInvocations/0/result",
+            "/toolInvocations/0/result",
+            vec![],
+        ),
+    ] {
+        let mut messages = vec![user("go")];
+        messages.extend(message);
+        messages.extend([user("more"), json!({"role": "assistant", "content": "Fine."}), user("ok")]);
+        let index = messages.len() - 4;
+        let source = messages[index].clone();
+        let transcript = Value::from(messages);
+        let first = view(&transcript, json!({"policy": "reachability_gc", "root_window": 1, "min_chars": 100}));
+        check(name, &first, json!({"redacted_indices": [index], "redacted_count": 1}));
+        let pointer = &first["redaction_pointers"][0];
+        let recovered = recover_redacted(&Transcript::of(&&transcript).unwrap(), &pointer).expect("a body");
+        assert!(recovered.verified && Some(recovered.content) == source.pointer(body), "{name}");
+
+        let mut sent = to_provider(first["messages"].as_array().unwrap(), Provider::OpenaiResponses)[index].clone();
+        let pointed = sent.pointer_mut(line).unwrap();
+        assert!(pointed.as_str().unwrap().starts_with("[tool result reclaimed"), "{name}: {pointed}");
+        *pointed = long.clone().into();
+        let mut expected = source;
+        cleared.iter().for_each(|path| *expected.pointer_mut(path).unwrap() = "".into());
+        assert_eq!(sent, expected, "{name}");
+    }
+}
+
 /// What no shape's story tells: the cases that people reported, restated.
 #[test]
 fn reported_cases() {
@@ -322,6 +370,16 @@ fn a_declined_approval_is_an_answer() {
     ] {
         assert_eq!(violations(&messages), Some(vec![]), "{messages}");
     }
+}
+
+/// The provider ran the call and wrote the result into it: no request has to be there.
+#[test]
+fn an_approved_call_stands_without_its_request() {
+    let messages = json!([
+        {"role": "user", "content": "go"},
+        {"type": "mcp_call", "id": "m1", "approval_request_id": "r1", "name": "x", "arguments": "{}", "output": "ok"},
+    ]);
+    assert_eq!(violations(&messages), Some(vec![]));
 }
 
 fn violations(messages: &Value) -> Option<Vec<transcript_projection::Violation>> {

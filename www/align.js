@@ -1,6 +1,6 @@
 // View -> which row stands beside which. Runs in the worker.
 // The projection says which source messages are left; nothing here compares texts to guess it.
-import { ADDED, DROPPED, KEPT, REDACTED, SUMMARY, TRIMMED } from './statuses.js';
+import { ADDED, DROPPED, KEPT, REDACTED, STRIPPED, SUMMARY, TRIMMED } from './statuses.js';
 
 /**
  * status[i]: what became of source message i; place[i]: its index in view.messages, or -1.
@@ -28,6 +28,7 @@ export function align(messages, view) {
     if (!summary) extra -= 1;
     added.push({ before: next < kept.length ? kept[next] : count, place: at, status: summary ? SUMMARY : ADDED });
   });
+  for (const index of view.stripped_indices) if (status[index] === KEPT) status[index] = STRIPPED;
   for (const index of view.trimmed_indices) status[index] = TRIMMED;
   for (const index of view.redacted_indices) status[index] = REDACTED;
   return { status, place, added };

@@ -11,6 +11,7 @@ export function renderBanners(place, projection, loaded, controls) {
     ...[
       refused(projection, controls),
       preview(projection, controls),
+      resolved(projection),
       invalidated(projection),
       violations(projection),
       surrogates(projection),
@@ -54,7 +55,8 @@ function refused(projection, controls) {
           rowLink(Number(index)),
           ' holds signed reasoning that it would change or cut off from what it was signed with. ',
         ]),
-    'A provider would reject the request, so the model sees everything, raw. ',
+    'A provider would reject the request, so the model sees everything, raw. What happens then is an option beside the ',
+    'policies. ',
     button('Preview it all the same', () => {
       controls.respectsSignatures = false;
     }),
@@ -71,6 +73,17 @@ function preview(projection, controls) {
       controls.respectsSignatures = true;
     }),
   );
+}
+
+/** What became of the rest when signatures stood in the way and something else than raw was asked for. */
+function resolved({ skipped_indices: skipped, stripped_indices: stripped }) {
+  if (skipped.length === 0 && stripped.length === 0) return null;
+  const pieces = [];
+  if (stripped.length > 0)
+    pieces.push(`${plural(stripped.length, 'message')} stripped of reasoning:`, ...links(stripped), '. ');
+  if (skipped.length > 0)
+    pieces.push(`${plural(skipped.length, 'message')} left as they are:`, ...links(skipped), '. ');
+  return banner('note', 'Signed reasoning stood in the way.', ...pieces);
 }
 
 function invalidated({ invalidated_signature_indices: indices, first_changed_index: first }) {

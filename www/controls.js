@@ -1,6 +1,6 @@
 // The panel: policy, its options, the signature switch. Calls back with the options when any of them changes.
 import { element } from './dom.js';
-import { COMMON, FIRST_POLICY, POLICIES } from './policies.js';
+import { COMMON, CONFLICT, FIRST_POLICY, POLICIES } from './policies.js';
 import { visible } from './text.js';
 
 const TYPING = 200; // ms without a key before a text counts
@@ -10,8 +10,10 @@ export class Controls {
   #onChange;
   #fields = new Map(); // option name -> { read, input, error }
   #switch;
+  #conflictField;
   #general;
   #timer;
+  #reported;
 
   constructor(form, onChange) {
     this.#form = form;
@@ -19,6 +21,7 @@ export class Controls {
     form.append(
       this.#policies(),
       this.#preview(),
+      this.#conflict(),
       this.#group(
         'All policies',
         COMMON.map((option) => this.#field(option)),
@@ -55,7 +58,8 @@ export class Controls {
     const policy = POLICIES.find(({ name }) => name === this.policy);
     const options = { policy: policy.name };
     if (!this.respectsSignatures) options.respect_provider_signatures = false;
-    for (const { name } of [...flatten(policy.options), ...COMMON]) {
+    const signatures = this.respectsSignatures ? [CONFLICT] : [];
+    for (const { name } of [...flatten(policy.options), ...signatures, ...COMMON]) {
       const value = this.#fields.get(name).read();
       if (value !== undefined) options[name] = value;
     }
@@ -85,12 +89,21 @@ export class Controls {
   #changed(delay) {
     clearTimeout(this.#timer);
     this.#show();
-    if (delay === 0) this.#onChange();
-    else this.#timer = setTimeout(this.#onChange, delay);
+    if (delay === 0) this.#report();
+    else this.#timer = setTimeout(() => this.#report(), delay);
   }
 
-  /** Only the options of the chosen policy are there. */
+  /** Leaving a field reports what was typed there a second time: new rows under the pointer would swallow the click. */
+  #report() {
+    const options = JSON.stringify(this.options());
+    if (options === this.#reported) return;
+    this.#reported = options;
+    this.#onChange();
+  }
+
+  /** Only the options of the chosen policy are there, and what to do about signatures only where they count. */
   #show() {
+    this.#conflictField.hidden = !this.respectsSignatures;
     for (const part of this.#form.querySelectorAll('[data-policy]')) part.hidden = part.dataset.policy !== this.policy;
   }
 
@@ -152,6 +165,11 @@ export class Controls {
       element('span', { class: 'name' }, 'Local preview: ignore provider signatures'),
       hint,
     );
+  }
+
+  #conflict() {
+    this.#conflictField = element('div', { class: 'options signatures' }, this.#field(CONFLICT));
+    return this.#conflictField;
   }
 
   #field(option) {

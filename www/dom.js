@@ -29,6 +29,7 @@ const SHAPES = {
   redacted: 'M2.5 5 H13.5 V11 H2.5 Z M5 8 H11',
   summary: 'M12 3.5 H4.5 L9 8 4.5 12.5 H12',
   added: 'M8 3 V13 M3 8 H13',
+  stripped: 'M8 2.5 V13.5 M4.5 5.5 H2.5 V10.5 H4.5 M11.5 5.5 H13.5 V10.5 H11.5',
 };
 
 /** The shape of a status: a second sign beside its word, so that colour is never the only one. */

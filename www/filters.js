@@ -1,6 +1,6 @@
 // The filter buttons, which are also the legend: shape, word and number of every status.
 import { button, shape } from './dom.js';
-import { STATUS_NAMES } from './statuses.js';
+import { RARE, STATUS_NAMES } from './statuses.js';
 import { count } from './text.js';
 
 export class Filters {
@@ -38,8 +38,7 @@ export class Filters {
   show(counts) {
     for (const [name, { node, number }] of this.#buttons) {
       number.textContent = count(counts[name]);
-      // Only custom projectors add messages.
-      node.hidden = name === 'added' && counts.added === 0;
+      node.hidden = RARE.includes(name) && counts[name] === 0;
     }
   }
 }

@@ -1,13 +1,14 @@
 // The strip above the rows: the whole transcript from left to right, coloured by status, each message as wide as it is
 // long. A picture only; a click on it is a shortcut to what the keys n and p and the filters do as well.
 import { byId } from './dom.js';
-import { DROPPED, KEPT, REDACTED, TRIMMED } from './statuses.js';
+import { DROPPED, KEPT, REDACTED, STRIPPED, TRIMMED } from './statuses.js';
 
 const COLOURS = {
   [KEPT]: 'var(--line)',
   [DROPPED]: 'var(--dropped)',
   [TRIMMED]: 'var(--trimmed)',
   [REDACTED]: 'var(--redacted)',
+  [STRIPPED]: 'var(--trimmed)',
 };
 const NARROWEST = 1 / 400; // of the strip
 

@@ -112,7 +112,20 @@ export const POLICIES = [
   },
 ];
 
-/** Options of every policy, but for the signature switch, which stands by itself. */
+/** Stands under the signature switch, and counts only while signatures are respected. */
+export const CONFLICT = {
+  name: 'on_signature_conflict',
+  label: 'Where signed reasoning stands in the way',
+  hint: 'of a change; reasoning of the current turn always stays',
+  kind: 'choice',
+  choices: [
+    ['raw', 'show all of it, raw'],
+    ['skip', 'skip that change'],
+    ['strip_reasoning', 'strip the reasoning'],
+  ],
+};
+
+/** Options of every policy, but for those about signatures, which stand by themselves. */
 export const COMMON = [
   {
     name: 'signature_scope',

@@ -21,6 +21,17 @@ const MOST_CALLS = 8;
 
 /** The reasons for a source row. */
 export function reasonsOf(index, status, view, hidden) {
+  const reasons = ownReasons(index, status, view, hidden);
+  if (view.stripped_indices.includes(index)) {
+    if (status === DROPPED) return [['It was nothing but reasoning, which went with what was signed before it.']];
+    reasons.push(['Stripped: its reasoning and signatures vouch for what was changed, and are left out.']);
+  }
+  if (view.skipped_indices.includes(index))
+    reasons.push(['Left as it is: the policy would change it, but signed reasoning stands in the way.']);
+  return reasons;
+}
+
+function ownReasons(index, status, view, hidden) {
   if (status === DROPPED || status === TRIMMED) {
     const calls = [...(hidden.get(index) ?? [])];
     if (calls.length > MOST_CALLS)

@@ -8,5 +8,10 @@ export const REDACTED = 3;
 export const SUMMARY = 4;
 /** Not a source message either: one that a custom projector made up. */
 export const ADDED = 5;
+/** Shown without its reasoning. */
+export const STRIPPED = 6;
 
-export const STATUS_NAMES = ['kept', 'dropped', 'trimmed', 'redacted', 'summary', 'added'];
+export const STATUS_NAMES = ['kept', 'dropped', 'trimmed', 'redacted', 'summary', 'added', 'stripped'];
+
+/** Statuses that are rare: they are mentioned only where there are such rows. */
+export const RARE = ['added', 'stripped'];

@@ -45,9 +45,9 @@ function fact(name, value, note) {
 /** Two sums over the same columns: all raw messages, and what the model sees of them. */
 function sums(projection, counts) {
   const raw = projection.status.length;
-  const insertion = counts.added > 0 ? ['added'] : [];
-  const columns = ['kept', 'trimmed', 'redacted', 'dropped', 'summary', ...insertion];
-  const inRaw = { kept: true, trimmed: true, redacted: true, dropped: true };
+  const ifAny = (name) => (counts[name] > 0 ? [name] : []);
+  const columns = ['kept', 'trimmed', 'redacted', ...ifAny('stripped'), 'dropped', 'summary', ...ifAny('added')];
+  const inRaw = { kept: true, trimmed: true, redacted: true, stripped: true, dropped: true };
   const cell = (there, name) =>
     element(
       'td',

@@ -6,7 +6,7 @@ import { contains, excerpt, matcher } from './find.js';
 import { explain } from './problems.js';
 import { PROJECTORS } from './projectors.js';
 import { hiddenByMessage, reasonsOf, reasonsOfAdded } from './reasons.js';
-import { KEPT, STATUS_NAMES, TRIMMED } from './statuses.js';
+import { DROPPED, KEPT, STATUS_NAMES, TRIMMED } from './statuses.js';
 import { MORE, PREVIEW, slice } from './slice.js';
 
 const MOST_PARTS = 24; // of a message, before "show more"
@@ -159,6 +159,15 @@ function side(key, which) {
   return { role, parts: parts.slice(0, MOST_PARTS).map(preview), otherParts: Math.max(0, parts.length - MOST_PARTS) };
 }
 
+/** Whether a part belongs to one of the hidden calls: by id, or by its place where there are no ids. */
+const isHidden = (part, key, calls) =>
+  calls.some((call) => {
+    if (part.id !== undefined && part.id !== null) return part.id === call.tool_call_id;
+    const [index, block] =
+      part.kind === 'call' ? [call.call_index, call.call_block] : [call.result_index, call.result_block];
+    return ['call', 'result'].includes(part.kind) && index === key && block === part.block;
+  });
+
 /** What the page shows of a row before anything in it is opened. */
 function row(key) {
   if (key < 0) {
@@ -176,9 +185,12 @@ function row(key) {
   }
   const status = shown.rows.status[key];
   const raw = side(key, 'raw');
-  if (status === TRIMMED) {
-    const hiddenIds = [...(shown.hidden.get(key) ?? [])].map((call) => call.tool_call_id);
-    for (const part of raw.parts) part.hidden = part.id !== undefined && hiddenIds.includes(part.id);
+  const calls = [...(shown.hidden.get(key) ?? [])];
+  const loses = shown.view.stripped_indices.includes(key);
+  for (const part of raw.parts) {
+    part.hidden =
+      (status === TRIMMED && isHidden(part, key, calls)) ||
+      (loses && status !== DROPPED && (part.kind === 'thinking' || part.signed === true));
   }
   return {
     key,

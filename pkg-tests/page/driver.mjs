@@ -125,7 +125,9 @@ function expectedRows(messages, view) {
       ? 'trimmed'
       : view.redacted_indices.includes(index)
         ? 'redacted'
-        : 'kept';
+        : view.stripped_indices.includes(index)
+          ? 'stripped'
+          : 'kept';
     rows.push({ raw: String(index), seen: String(place++), status });
   });
   added();

@@ -98,7 +98,7 @@ const summarised = transcriptProject(turns, {
   summary_role: 'developer',
 });
 same<typeof summarised, SummaryPrefixView<Turn>>();
-same<(typeof summarised)['messages'], (Turn | SyntheticSummary | Stripped<Turn>)[]>();
+same<(typeof summarised)['messages'], (Turn | SyntheticSummary<Turn> | Stripped<Turn>)[]>();
 const collected = transcriptProject(turns, {
   policy: 'reachability_gc',
   root_window: 6,
@@ -118,6 +118,13 @@ const gemini = transcriptProject(
 );
 same<(typeof gemini)['stripped_indices'], number[]>();
 transcriptProject({ model: 'a-model', input: [{ type: 'function_call', call_id: 'c', name: 'run', arguments: '{}' }] });
+
+// A summary has the form of its list.
+const summaryOf = <M extends object>(messages: readonly M[]) => transcriptProject(messages, 'summary_prefix').messages;
+for (const message of summaryOf([{ role: 'model', parts: [{ text: 'go' }] }])) message.role satisfies string;
+for (const message of summaryOf([{ type: 'human', content: 'go' }])) {
+  if ('_harn_projection' in message && 'data' in message) message.data.content satisfies string;
+}
 
 // Marks tell the messages of a view apart.
 for (const message of summarised.messages) {

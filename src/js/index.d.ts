@@ -330,15 +330,45 @@ export interface StrippedMark {
   readonly redacted?: undefined;
 }
 
-/**
- * The message that stands for those before it, among messages of `role` and `content`. In a list of
- * another shape it has that shape's form, with the same mark.
- */
-export interface SyntheticSummary {
-  readonly role: 'system' | 'developer' | 'user';
-  readonly content: string;
-  readonly _harn_projection: SummaryMark;
-}
+/** The message that stands for those before it, in the form of their shape. */
+export type SyntheticSummary<M extends object = object> = SummaryForm<M> & { readonly _harn_projection: SummaryMark };
+
+/** A summary as each shape has it; among messages that all have a `role` it has one too. */
+export type SummaryForm<M extends object = object> = [M] extends [{ readonly role: unknown }]
+  ? SummaryWithRole
+  : SummaryWithRole | SummaryOfLangChain;
+
+/** `summary_role` chooses the role where there is a choice. */
+export type SummaryWithRole =
+  /** OpenAI Chat, Anthropic, Harn; AI SDK model messages, which know no `developer`. */
+  | { readonly role: 'system' | 'developer' | 'user'; readonly content: string }
+  /** OpenAI Responses. */
+  | {
+      readonly type: 'message';
+      readonly role: 'system' | 'developer' | 'user';
+      readonly content: readonly [{ readonly type: 'input_text'; readonly text: string }];
+    }
+  /** Gemini. */
+  | { readonly role: 'user'; readonly parts: readonly [{ readonly text: string }] }
+  /** AI SDK UI messages. */
+  | {
+      readonly id: string;
+      readonly role: 'system' | 'user';
+      readonly parts: readonly [{ readonly type: 'text'; readonly text: string }];
+    }
+  /** Bedrock Converse. */
+  | { readonly role: 'user'; readonly content: readonly [{ readonly text: string }] };
+
+/** Plain, stored, serialized. */
+export type SummaryOfLangChain =
+  | { readonly type: 'system' | 'human'; readonly content: string }
+  | { readonly type: 'system' | 'human'; readonly data: { readonly content: string } }
+  | {
+      readonly lc: 1;
+      readonly type: 'constructor';
+      readonly id: readonly ['langchain_core', 'messages', 'SystemMessage' | 'HumanMessage'];
+      readonly kwargs: { readonly content: string };
+    };
 
 /** A message without some of its calls or results; all other fields are those of the source. */
 export type Trimmed<M extends object> = M & { readonly _harn_projection: TrimmedMark };
@@ -467,7 +497,7 @@ export interface SquashFailedCallsView<M extends object = Message>
 }
 
 export interface SummaryPrefixView<M extends object = Message>
-  extends ViewBase<'summary_prefix', M | SyntheticSummary | Stripped<M>> {
+  extends ViewBase<'summary_prefix', M | SyntheticSummary<M> | Stripped<M>> {
   readonly violations?: undefined;
 }
 

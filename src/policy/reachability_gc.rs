@@ -9,7 +9,7 @@ use super::Scene;
 use super::identifiers::{Identifiers, Mentioned, Mentions};
 use crate::canonical::{canonical_text, sha256};
 use crate::exchange::Spot;
-use crate::facts::{Call, MessageFacts, Place, Stub, ToolResult, arguments, body, text_parts};
+use crate::facts::{Call, MessageFacts, Place, Stub, ToolResult, arguments, body, printed, text_parts};
 use crate::node::{Key, Kind, Node};
 use crate::patched::in_words;
 use crate::plan::{Plan, Pointer, Replacement, ResolvedPlan};
@@ -234,6 +234,7 @@ impl<'a, N: Node> Found<'a, N> {
             Kind::Object => vec![self.body.clone()],
             _ => {
                 let mut texts = text_parts(&self.body);
+                texts.extend(printed(&self.body));
                 texts.extend(self.body.items().flatten().filter_map(|part| part.field(Key::Json)));
                 texts
             }

@@ -4,7 +4,7 @@
 
 use crate::error::ProjectionError;
 use crate::facts::{Call, Dependant, MessageFacts, Opaque, Place, Role, Shape, Stub, ToolResult};
-use crate::failure::as_flag;
+use crate::failure::{as_flag, is_failure};
 use crate::node::{Key, Kind, Node};
 
 use super::openai_chat::is_redacted;
@@ -124,18 +124,32 @@ pub fn read_ui<N: Node>(
     let mut ends = facts.calls.iter().filter(|call| call.step == step).map(|call| call.place);
     let is_answer = |place| facts.results.iter().any(|result| result.place == place && result.stub != Stub::None);
     facts.ends_in_results = ends.any(is_answer);
-    // The fourth version writes its calls a second time, beside the parts.
-    if !facts.calls.is_empty()
-        && let Some(list) = list_field(message, Key::ToolInvocations, index)?
-    {
-        for (position, copy) in list.items().enumerate() {
-            let id = copy.and_then(|copy| copy.field_str(Key::ToolCallIdCamel));
-            if let Some(call) = facts.calls.iter_mut().find(|call| id.is_some() && call.id == id) {
-                call.copies.push(Place::Item(Key::ToolInvocations, position));
-            }
-        }
-    }
+    read_invocations(message, index, &mut facts)?;
     Ok(facts)
+}
+
+/// Adds what the fourth version holds beside the parts: its calls a second time, or, before there were parts, its calls
+/// with their results.
+pub fn read_invocations<N: Node>(message: &N, index: usize, facts: &mut MessageFacts) -> Result<(), ProjectionError> {
+    let Some(list) = list_field(message, Key::ToolInvocations, index)? else { return Ok(()) };
+    let is_copy = facts.shape == Shape::AiSdkUi;
+    for (position, call) in list.items().enumerate() {
+        let Some(call) = call.filter(|call| call.kind() == Kind::Object) else { continue };
+        let place = Place::Item(Key::ToolInvocations, position);
+        if is_copy {
+            let id = call.field_str(Key::ToolCallIdCamel);
+            if let Some(call) = facts.calls.iter_mut().find(|call| id.is_some() && call.id == id) {
+                call.copies.push(place);
+            }
+            continue;
+        }
+        let at = || format!("messages[{index}].toolInvocations[{position}]");
+        let ui = UiTool { name: tool_name(&call), arguments: &[Key::Args], output: &[Key::Result] };
+        ui.read(&call, &call, place, &at, facts)?;
+        facts.shape = Shape::AiSdk;
+        facts.ends_in_results = !facts.results.is_empty();
+    }
+    Ok(())
 }
 
 /// Adds what a UI message's part holds, and says whether it starts a step.
@@ -198,7 +212,9 @@ impl UiTool {
         let state = call.field_str(Key::State).unwrap_or_default();
         let approved = part.follow(&[Key::Approval, Key::Approved]).and_then(|approved| approved.as_bool());
         let (failed, refused) = match state.as_str() {
-            "output-available" | "result" => (false, false),
+            "output-available" => (false, false),
+            // The fourth version had no flag.
+            "result" => (is_failure(call, call.field(Key::Result).as_ref()), false),
             "output-error" => (true, false),
             "output-denied" => (false, true),
             _ if approved == Some(false) => (false, true),

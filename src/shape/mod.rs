@@ -48,7 +48,11 @@ pub fn read<N: Node>(message: &N, index: usize) -> Result<MessageFacts, Projecti
             gemini::read(&parts, &role_name, index)
         };
     }
-    read_role_and_content(message, content.as_ref(), &role_name, kind.as_deref(), index)
+    let mut facts = read_role_and_content(message, content.as_ref(), &role_name, kind.as_deref(), index)?;
+    if facts.role == Role::Assistant {
+        ai_sdk::read_invocations(message, index, &mut facts)?;
+    }
+    Ok(facts)
 }
 
 fn read_role_and_content<N: Node>(

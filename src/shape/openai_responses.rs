@@ -27,7 +27,7 @@ const OUTPUTS: [(&str, &str, Key, Stub); 8] = [
     ("function_call_output", "", Key::Output, Stub::Text),
     ("custom_tool_call_output", "", Key::Output, Stub::Text),
     ("local_shell_call_output", "local_shell", Key::Output, Stub::Text),
-    ("shell_call_output", "shell", Key::Output, Stub::None),
+    ("shell_call_output", "shell", Key::Output, Stub::Shell),
     ("apply_patch_call_output", "apply_patch", Key::Output, Stub::Text),
     ("computer_call_output", "computer", Key::Output, Stub::None),
     ("tool_search_output", "tool_search", Key::Tools, Stub::None),
@@ -157,6 +157,10 @@ fn output<N: Node>(item: &N, kind: &str, call_id: Option<String>, name: &str, bo
         _ => is_failure_but_status(item, content.as_ref()),
     };
     let name = Some(name_of(item, name)).filter(|name| !name.is_empty());
+    // What a shell printed has a place for a line only if it is a list of commands.
+    let is_command = |part: Option<N>| part.is_some_and(|part| part.kind() == Kind::Object);
+    let has_place = content.as_ref().is_some_and(|list| !list.is_empty() && list.items().all(is_command));
+    let stub = if stub == Stub::Shell && !has_place { Stub::None } else { stub };
     let body = match body {
         Key::Tools => &[Key::Tools],
         Key::Result => &[Key::Result],

@@ -225,13 +225,15 @@ fn lost_phase<N: Node>(original: &[N], current: &[N], found: &mut Findings) {
     }
 }
 
-/// The current turn, from the newest user message to the newest output, should stay as it was.
+/// In an open tool loop, all from the newest user message on should stay as it was.
 fn touched_turn<N: Node>(original: &[N], current: &[N], found: &mut Findings) {
+    if !original.last().is_some_and(|last| type_of(last).ends_with("_output")) {
+        return;
+    }
     let is_user = |item: &N| kind_of(item) == "message" && role_of(item) == "user";
     let start = original.iter().rposition(is_user).map_or(0, |newest| newest + 1);
-    let end = original.iter().rposition(|item| type_of(item).ends_with("_output")).map_or(0, |newest| newest + 1);
-    if let Some(index) = original.get(start..end).and_then(|turn| first_lost(turn, current)) {
-        let text = "the current turn was changed: between the newest user message and the output nothing should be";
+    if let Some(index) = original.get(start..).and_then(|turn| first_lost(turn, current)) {
+        let text = "the open tool loop was changed: what stands behind the newest user message should stay";
         found.warning("OAR-RSN-5", index, None, text);
     }
 }
