@@ -36,6 +36,7 @@ mod failure;
 mod guard;
 mod import;
 mod json;
+mod neighbours;
 mod node;
 mod options;
 mod patched;

@@ -114,6 +114,7 @@ keys! {
     Output = "output",
     Outputs = "outputs",
     Parts = "parts",
+    Phase = "phase",
     Policy = "policy",
     Prefix = "prefix",
     ProviderExecuted = "providerExecuted",

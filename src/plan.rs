@@ -415,6 +415,16 @@ impl ResolvedPlan {
         }
     }
 
+    /// Which messages would be gone as a whole with what a plan hides and drops.
+    pub fn gone_with(&mut self, plan: &Plan, facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> Vec<bool> {
+        let trial = Plan { hide: plan.hide.clone(), drop: plan.drop.clone(), ..Plan::default() };
+        self.add(&trial, facts, exchanges);
+        let gone = (0..facts.len()).map(|index| self.drops(index)).collect();
+        self.take_back();
+        self.trial.insert.clone_from(&self.insert);
+        gone
+    }
+
     /// Works out what a plan means for each message.
     pub fn add(&mut self, plan: &Plan, facts: &[MessageFacts], exchanges: &Exchanges<'_>) {
         self.reason = plan.reason;

@@ -3,6 +3,7 @@
 
 use crate::conflict;
 use crate::guard::{pairing, signatures};
+use crate::neighbours;
 use crate::node::Node;
 use crate::options::{OnSignatureConflict, Options, SignatureScope};
 use crate::plan::{Plan, ResolvedPlan};
@@ -29,6 +30,7 @@ pub fn attempt<N: Node>(settled: &mut ResolvedPlan, mut plan: Plan, scene: &Scen
         return Outcome { reason: settled.reason.map(str::to_owned), plan, ..Outcome::default() };
     }
     plan.drop.sort_unstable();
+    neighbours::keep(&mut plan, settled, facts, exchanges);
     let skipped = match options.on_signature_conflict {
         _ if !options.respect_provider_signatures => Vec::new(),
         OnSignatureConflict::Raw => Vec::new(),

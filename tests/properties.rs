@@ -411,9 +411,8 @@ fn exactly_the_repaired_failures_are_hidden() {
             })
         };
         let expected: BTreeSet<u64> = places.keys().copied().filter(is_repaired).collect();
-        prop_assert_eq!(hidden(run), expected);
         prop_assert_eq!(run.view.report.hidden_calls.len(), hidden(run).len());
-        Ok(())
+        hides(run, &expected)
     });
 }
 
@@ -430,9 +429,20 @@ fn exactly_the_turns_of_nothing_but_failures_are_squashed() {
         let is_squashed =
             |turn: &&[Value]| turn.iter().all(|message| !has_text(message) && calls_in(message).iter().all(is_failure));
         let expected: BTreeSet<u64> = turns.filter(is_squashed).flatten().flat_map(calls_in).collect();
-        prop_assert_eq!(hidden(run), expected);
-        Ok(())
+        hides(run, &expected)
     });
+}
+
+/// All of them, unless a system message inside the list needs a neighbour: then at most them.
+fn hides(run: &Run<'_>, expected: &BTreeSet<u64>) -> Holds {
+    let mut roles = run.source().iter().map(|message| &message["role"]);
+    let is_prompt = |role: &&Value| *role == "system" || *role == "developer";
+    if roles.by_ref().skip_while(is_prompt).any(|role| is_prompt(&role)) {
+        prop_assert!(hidden(run).is_subset(expected), "{:?} of {:?}", hidden(run), expected);
+    } else {
+        prop_assert_eq!(&hidden(run), expected);
+    }
+    Ok(())
 }
 
 #[test]

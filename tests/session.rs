@@ -668,6 +668,11 @@ fn decisions_on_what_a_compaction_leaves_stay() {
         }
         assert_eq!(after["prefix_hash"], raw_hash(&after["messages"]), "{policy}");
         assert_eq!(after["messages"], json!(told.shown), "{policy}");
+        if policy == "summary_prefix" {
+            // In the order of what they stand for.
+            let policies = [0, 1].map(|at| &after["messages"][start + at]["_harn_projection"]["policy"]);
+            assert_eq!(policies, ["compact", "summary_prefix"]);
+        }
         for pointer in after["redaction_pointers"].as_array().unwrap() {
             let transcript = Transcript { messages: list.clone(), summary: None, verdicts: Vec::new() };
             assert!(transcript_projection::recover_redacted(&transcript, &pointer).unwrap().verified, "{pointer}");

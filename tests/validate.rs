@@ -595,6 +595,51 @@ fn responses_mistakes() -> Vec<Mistake> {
         ),
         with(json!({"store": false}), e("OAR-RSN-3", thought(), set(thought(), "/1/encrypted_content", json!("E")))),
         e("OAR-RSN-4", set(thought(), "/1/summary", Value::Null), thought()),
+        with(json!({"original_messages": step()}), w("OAR-RSN-5", json!([user("a")]), step())),
+        with(json!({"original_messages": step()}), w("OAR-RSN-5", set(step(), "/2/output", json!("less")), step())),
+        with(
+            json!({"original_messages": [said(json!({"phase": "commentary"})), user("b")]}),
+            w(
+                "OAR-RSN-7",
+                json!([said(json!({})), user("b")]),
+                json!([said(json!({"phase": "commentary"})), user("b")]),
+            ),
+        ),
+        with(
+            json!({"original_messages": [user("a"), said(json!({})), user("b")], "previous_response_id": "resp_1"}),
+            w("OAR-STATE-1", json!([user("a"), user("b")]), json!([user("a"), said(json!({})), user("b"), user("c")])),
+        ),
+        with(
+            json!({"original_messages": [user("a"), user("b")], "conversation": {"id": "conv_1"}}),
+            w("OAR-STATE-1", json!([user("b")]), json!([user("a"), user("b")])),
+        ),
+        with(
+            json!({"model": "deepseek-chat"}),
+            e(
+                "OAR-DS-1",
+                json!([
+                    user("a"),
+                    item_call("function_call", "c1"),
+                    user("b"),
+                    item_output("function_call_output", "c1")
+                ]),
+                step(),
+            ),
+        ),
+        with(
+            json!({"model": "deepseek-chat"}),
+            e(
+                "OAR-DS-1",
+                json!([
+                    user("a"),
+                    item_call("function_call", "c1"),
+                    item_call("function_call", "c2"),
+                    item_output("function_call_output", "c2"),
+                    item_output("function_call_output", "c1")
+                ]),
+                step(),
+            ),
+        ),
         e("OAR-RSN-4", set(thought(), "/1/content", json!([{"type": "reasoning_text", "text": "x"}])), thought()),
         e(
             "OAR-CMP-1",

@@ -12,6 +12,7 @@ import { FORMS } from './forms.mjs';
 
 const SIZES = (process.env.SIZES ?? '200,2000,20000').split(',').map(Number);
 const PASSES = 3;
+const PATIENCE = 1500; // ms for what is slow, a pass
 
 const hash = (value) => createHash('sha256').update(value).digest('hex');
 const mastra = new ToolCallFilter({ filterAfterToolSteps: 2 });
@@ -118,23 +119,24 @@ function perTurn(messages, more) {
   return turns;
 }
 
-/** The median time of each in milliseconds, of `rounds` in each pass after `warm` ones. */
+/** The median time of each in milliseconds, of up to `rounds` in each pass after `warm` ones. */
 async function medians(runs, rounds, warm) {
-  const times = Object.fromEntries(Object.keys(runs).map((name) => [name, []]));
+  const all = Object.entries(runs).map(([name, run]) => ({ name, run, times: [], calls: 0 }));
   for (let pass = 0; pass < PASSES; pass++) {
-    for (const [name, run] of Object.entries(runs)) {
+    for (const one of all) {
       globalThis.gc?.();
-      for (let round = 0; round < warm + rounds; round++) {
+      const begin = performance.now();
+      for (let round = -warm; round < rounds; round++) {
         const start = performance.now();
-        const result = run(pass * (warm + rounds) + round);
+        const result = one.run(one.calls++);
         if (result instanceof Promise) await result;
-        if (round >= warm) times[name].push(performance.now() - start);
+        const end = performance.now();
+        if (round >= 0) one.times.push(end - start);
+        if (round >= 0 && end - begin > PATIENCE) break;
       }
     }
   }
-  return Object.fromEntries(
-    Object.entries(times).map(([name, all]) => [name, all.sort((a, b) => a - b)[all.length >> 1]]),
-  );
+  return Object.fromEntries(all.map(({ name, times }) => [name, times.sort((a, b) => a - b)[times.length >> 1]]));
 }
 
 function print(title, bySize, floor) {
@@ -159,11 +161,12 @@ const inWords = (ms) => (ms < 1 ? `${(ms * 1000).toPrecision(3)} us` : `${ms.toP
 const once = {};
 const turn = {};
 for (const size of SIZES) {
-  const [rounds, turns, warm] = size > 2000 ? [3, 8, 2] : [9, 25, 5];
+  const turns = 30;
+  const warm = 5;
   const all = generate({ count: size + 2 * PASSES * (turns + warm) });
   const messages = all.slice(0, size - 1);
   const more = (number) => all.slice(size - 1 + 2 * number, size + 1 + 2 * number);
-  once[size] = await medians(onceOver(messages), rounds, 1);
+  once[size] = await medians(onceOver(messages), 9, 1);
   turn[size] = await medians(perTurn(messages, more), turns, warm);
 }
 

@@ -749,6 +749,10 @@ export interface ValidationRequest {
   readonly preserved_thinking?: boolean | null | undefined;
   /** OpenAI Responses: the field of the request. */
   readonly store?: boolean | null | undefined;
+  /** OpenAI Responses: the field of the request. The provider holds what went before. */
+  readonly previous_response_id?: string | null | undefined;
+  /** OpenAI Responses: the field of the request. The same. */
+  readonly conversation?: string | object | null | undefined;
   /** OpenAI: the field of the request. */
   readonly reasoning_effort?: string | null | undefined;
   /** OpenAI Chat: a server that renders a chat template (vLLM, llama.cpp). Default `false`. */

@@ -35,6 +35,8 @@ pub struct Chains {
     source: Option<Chain>,
     /// Earlier states of the view's hash, in order.
     marks: Vec<Chain>,
+    /// Where the last change was: the next one is often right behind it.
+    changed_at: usize,
     writer: Writer,
 }
 
@@ -44,7 +46,7 @@ const SPACING: usize = 64;
 impl Chains {
     /// Of nothing yet.
     pub fn new() -> Self {
-        Chains { view: Chain::new(), source: None, marks: Vec::new(), writer: Writer::default() }
+        Chains { view: Chain::new(), source: None, marks: Vec::new(), changed_at: 0, writer: Writer::default() }
     }
 
     /// How many items of the view are hashed.
@@ -69,6 +71,7 @@ impl Chains {
             self.marks.pop();
         }
         self.view = self.marks.last().cloned().unwrap_or_else(Chain::new);
+        self.changed_at = position;
     }
 
     /// Adds an item to both lists. Returns whether a string in it holds a lone surrogate.
@@ -103,7 +106,7 @@ impl Chains {
         if let Some(source) = self.source.as_mut().filter(|_| to_source) {
             add(source);
         }
-        if to_view && self.view.count.is_multiple_of(SPACING) {
+        if to_view && (self.view.count.is_multiple_of(SPACING) || self.view.count == self.changed_at) {
             self.mark();
         }
         Ok(std::mem::take(&mut self.writer.lone_surrogate))

@@ -32,6 +32,14 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
     }
     if let Some(original) = &scene.request.original_messages {
         lost_reasoning(original, scene.messages, found);
+        lost_phase(original, scene.messages, found);
+        touched_turn(original, scene.messages, found);
+        if scene.request.continues
+            && let Some(index) = first_lost(original, scene.messages)
+        {
+            let text = "what was left out or changed is still in the provider's state: send a projection without it";
+            found.warning("OAR-STATE-1", index, None, text);
+        }
     }
 }
 
@@ -95,6 +103,7 @@ fn calls<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, ids:
             Some(true) => {}
         }
     }
+    let is_deepseek = scene.request.model.as_deref().is_some_and(|model| model.contains("deepseek"));
     for exchange in scene.exchanges.of_message(index) {
         let Some(call) = scene.exchanges.call(exchange) else { continue };
         if let Some(first) = call.id.as_deref().and_then(|id| ids.before(id, index)) {
@@ -102,6 +111,9 @@ fn calls<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, ids:
         }
         if exchange.results.is_empty() {
             found.error(rule, index, None, format!("{} has no output", label(call)));
+        } else if is_deepseek && exchange.results.first() != Some(&(index + 1, 0)) {
+            let text = format!("DeepSeek takes the output of {} only right behind it", label(call));
+            found.error("OAR-DS-1", index, None, text);
         }
         for (repeated, _) in exchange.results.iter().skip(1) {
             found.error("OAR-PAIR-3", *repeated, None, format!("{} has an output already", label(call)));
@@ -119,7 +131,7 @@ fn outputs<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, fo
     let what = result_label(scene, (index, 0));
     if scene.messages.iter().skip(index + 1).any(is_its_call) {
         found.error("OAR-PAIR-3", index, None, format!("{what} stands before its call"));
-    } else {
+    } else if !scene.request.continues {
         let rule = if kind == "function_call_output" { "OAR-PAIR-1" } else { "OAR-PAIR-4" };
         found.error(rule, index, None, format!("{what} answers no call before it"));
     }
@@ -198,4 +210,45 @@ fn lost_reasoning<N: Node>(original: &[N], current: &[N], found: &mut Findings) 
             found.error("OAR-RSN-2", index, None, text);
         }
     }
+}
+
+/// Messages that lost the `phase` that newer models give them.
+fn lost_phase<N: Node>(original: &[N], current: &[N], found: &mut Findings) {
+    let is_message = |item: &N| kind_of(item) == "message" && role_of(item) == "assistant";
+    let had_phase = |item: &&N| item.field(Key::Phase).is_some() && is_message(item);
+    let phased: Vec<&N> = original.iter().filter(had_phase).collect();
+    let bare = current.iter().enumerate().filter(|(_, item)| item.field(Key::Phase).is_none() && is_message(item));
+    for (index, item) in bare {
+        if phased.iter().any(|other| is_same_item(item, other)) {
+            found.warning("OAR-RSN-7", index, None, "the message lost its `phase`: the model may stop early");
+        }
+    }
+}
+
+/// The current turn, from the newest user message to the newest output, should stay as it was.
+fn touched_turn<N: Node>(original: &[N], current: &[N], found: &mut Findings) {
+    let is_user = |item: &N| kind_of(item) == "message" && role_of(item) == "user";
+    let start = original.iter().rposition(is_user).map_or(0, |newest| newest + 1);
+    let end = original.iter().rposition(|item| type_of(item).ends_with("_output")).map_or(0, |newest| newest + 1);
+    if let Some(index) = original.get(start..end).and_then(|turn| first_lost(turn, current)) {
+        let text = "the current turn was changed: between the newest user message and the output nothing should be";
+        found.warning("OAR-RSN-5", index, None, text);
+    }
+}
+
+/// Where the first item would stand that is not among the current ones as it was, in order.
+fn first_lost<N: Node>(original: &[N], current: &[N]) -> Option<usize> {
+    let mut left = current.iter().map(|item| canonical_text(item).ok());
+    let mut passed = 0;
+    let lost = original.iter().any(|item| {
+        let text = canonical_text(item).ok();
+        match left.position(|other| other == text) {
+            Some(between) => {
+                passed += between + 1;
+                false
+            }
+            None => true,
+        }
+    });
+    lost.then(|| passed.min(current.len().saturating_sub(1)))
 }

@@ -18,6 +18,8 @@ pub struct Request<N> {
     pub preserved_thinking: Option<bool>,
     /// Whether the provider stores items, so that an id can stand for one.
     pub store: Option<bool>,
+    /// Whether the provider holds what went before (`previous_response_id`, `conversation`).
+    pub continues: bool,
     /// `reasoning_effort`.
     pub reasoning_effort: Option<String>,
     /// Whether a chat template renders the messages, as in vLLM and llama.cpp: most want strict alternation.
@@ -36,6 +38,7 @@ impl<N> Default for Request<N> {
             drops_unbound_thinking: false,
             preserved_thinking: None,
             store: None,
+            continues: false,
             reasoning_effort: None,
             strict_template: false,
             has_tool_config: None,
@@ -71,6 +74,7 @@ impl<N: Node> Request<N> {
                         request.has_tool_config = request.has_tool_config.or(Some(false));
                     }
                 }
+                "previous_response_id" | "conversation" => request.continues = true,
                 "reasoning_effort" => request.reasoning_effort = Some(text(&name, &value)?),
                 "thinking" => {
                     if value.kind() != Kind::Object {

@@ -57,6 +57,9 @@ fn tell(writer: &mut Writer, story: &Story, answer: &Answer) {
         let question = writer.question();
         writer.push(json!({"type": "human", "content": question}));
         for step in &turn.steps {
+            if step.noted {
+                writer.push(json!({"type": "system", "content": "Mind the budget."}));
+            }
             let ids = writer.ids(step);
             let calls = step.calls.iter().zip(&ids);
             let calls = calls.map(|(call, id)| {

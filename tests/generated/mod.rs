@@ -35,6 +35,8 @@ pub struct Step {
     pub interjects: bool,
     /// Whether the user speaks before the results are in.
     pub late: bool,
+    /// Whether a system message stands before it, where the shape takes one in the list.
+    pub noted: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -96,14 +98,16 @@ fn turn() -> impl Strategy<Value = Turn> {
 
 fn step() -> impl Strategy<Value = Step> {
     let calls = prop::collection::vec(call(), 1..4);
-    (reasoning(), any::<bool>(), calls, any::<bool>(), prop::bool::weighted(0.1), prop::bool::weighted(0.2)).prop_map(
-        |(reasoning, speaks, calls, reordered, interjects, late)| Step {
+    let rare = (prop::bool::weighted(0.1), prop::bool::weighted(0.2), prop::bool::weighted(0.1));
+    (reasoning(), any::<bool>(), calls, any::<bool>(), rare).prop_map(
+        |(reasoning, speaks, calls, reordered, (interjects, late, noted))| Step {
             reasoning,
             speaks,
             calls,
             reordered,
             interjects,
             late,
+            noted,
         },
     )
 }
@@ -316,6 +320,9 @@ fn anthropic(writer: &mut Writer, story: &Story) {
         let question = writer.question();
         writer.push(json!({"role": "user", "content": question}));
         for step in &turn.steps {
+            if step.noted {
+                writer.push(json!({"role": "system", "content": "Mind the budget."}));
+            }
             let ids = writer.ids(step);
             let mut blocks: Vec<Value> = reasoning(writer, step.reasoning).into_iter().collect();
             if step.speaks {
