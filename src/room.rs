@@ -14,6 +14,12 @@ pub struct Room {
 }
 
 impl Room {
+    /// Makes room for half as much again: for what is made of all that is kept.
+    #[cfg(feature = "importers")]
+    pub fn make_half(&mut self) {
+        self.make(self.kept / 2);
+    }
+
     /// Makes room for `bytes` more that will be kept. It is taken and given back at once: the allocator keeps it.
     pub fn make(&mut self, bytes: usize) {
         self.kept += bytes;

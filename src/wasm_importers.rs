@@ -51,29 +51,39 @@ impl ImporterHandle {
     /// All that is known of the file, as JSON, but the messages.
     pub fn finish(&mut self) -> Result<String, String> {
         let importer = self.importer.take().unwrap_or_else(|| Importer::new(ImportOptions::default()));
+        self.room.make_half();
         let import = importer.finish().map_err(thrown)?;
         let report = report(&import);
         self.messages = import.messages.into_iter();
         Ok(report)
     }
 
-    /// The next messages, about `least` bytes of them, as a JSON array; nothing when none is left. They are given away:
-    /// at no time are all of them there twice.
-    #[wasm_bindgen(js_name = takeMessages)]
-    pub fn take_messages(&mut self, least: usize) -> Option<Vec<u8>> {
+    /// Gives the messages away, in JSON arrays of about `least` bytes: at no time are all of them there twice. A batch is
+    /// gone when `take` returns.
+    #[wasm_bindgen(js_name = giveMessages)]
+    pub fn give_messages(&mut self, least: usize, to: &Taker) -> Result<(), JsValue> {
         let mut batch = Vec::new();
-        while batch.len() < least
-            && let Some(message) = self.messages.next()
-        {
-            batch.push(if batch.is_empty() { b'[' } else { b',' });
-            batch.extend_from_slice(message.text().as_bytes());
+        while self.messages.len() > 0 {
+            while batch.len() < least
+                && let Some(message) = self.messages.next()
+            {
+                batch.push(if batch.is_empty() { b'[' } else { b',' });
+                batch.extend_from_slice(message.text().as_bytes());
+            }
+            batch.push(b']');
+            to.take(&batch)?;
+            batch.clear();
         }
-        if batch.is_empty() {
-            return None;
-        }
-        batch.push(b']');
-        Some(batch)
+        Ok(())
     }
+}
+
+#[wasm_bindgen]
+extern "C" {
+    /// Who takes messages.
+    pub type Taker;
+    #[wasm_bindgen(method, structural, catch)]
+    fn take(this: &Taker, batch: &[u8]) -> Result<(), JsValue>;
 }
 
 /// What a file is, as JSON.

@@ -106,6 +106,10 @@ impl ReadLines for Reader {
         }
         // Lines that are no messages can be the parents of some.
         if entry.source.id.is_some() || entry.message.is_some() || entry.boundary.is_some() {
+            // By a quarter, not to twice as much: there may be very many.
+            if self.entries.len() == self.entries.capacity() {
+                self.entries.reserve_exact(64 + self.entries.len() / 4);
+            }
             self.entries.push(entry);
         }
     }

@@ -75,7 +75,7 @@ export class Importer {
     const handle = this.#open();
     try {
       const report = JSON.parse(call(() => handle.finish()));
-      return { ...report, transcript: Transcript.ofImport(report, () => call(() => handle.takeMessages(BATCH))) };
+      return { ...report, transcript: Transcript.ofImport(report, (taker) => handle.giveMessages(BATCH, taker)) };
     } finally {
       this.free();
     }

@@ -46,12 +46,13 @@ export class Transcript {
    * Not for callers: takes what an importer read.
    *
    * @param {object} report
-   * @param {() => Uint8Array | undefined} next the next messages, as a JSON array
+   * @param {(taker: {take: (batch: Uint8Array) => void}) => void} give gives the messages, as JSON arrays
    */
-  static ofImport({ summary, outcomes, stats }, next) {
+  static ofImport({ summary, outcomes, stats }, give) {
     const known = JSON.stringify(outcomes);
-    const handle = call(() => engine.TranscriptHandle.forImport(summary ?? undefined, known, stats.bytes));
-    for (let batch = next(); batch; batch = next()) call(() => handle.appendJSON(batch));
+    const { messages, bytes } = stats;
+    const handle = call(() => engine.TranscriptHandle.forImport(summary ?? undefined, known, messages, bytes));
+    give({ take: (batch) => call(() => handle.appendJSON(batch)) });
     return new Transcript(handle);
   }
 

@@ -67,14 +67,15 @@ impl TranscriptHandle {
         Ok(Self::new(messages, transcript.summary, Vec::new(), facts))
     }
 
-    /// An empty transcript for what an importer read: its summary, and what it knows of results, as JSON. About `bytes`
-    /// of messages will follow.
+    /// An empty transcript for what an importer read: its summary, and what it knows of results, as JSON. So many
+    /// messages will follow, of about so many bytes.
     #[wasm_bindgen(js_name = forImport)]
-    pub fn for_import(summary: Option<String>, outcomes: &str, bytes: usize) -> TranscriptHandle {
+    pub fn for_import(summary: Option<String>, outcomes: &str, count: usize, bytes: usize) -> TranscriptHandle {
         let verdicts = Verdict::list_of_json(outcomes);
-        let messages = Messages::Exact(Vec::new(), RefCell::default());
-        Room::default().make(bytes);
-        Self::new(messages, summary, verdicts, Vec::new())
+        let messages = Messages::Exact(Vec::with_capacity(count), RefCell::default());
+        // And what will be known of them.
+        Room::default().make(bytes + bytes / 2);
+        Self::new(messages, summary, verdicts, Vec::with_capacity(count))
     }
 
     /// Adds the messages of a JSON array at the end, as they are spelled.
