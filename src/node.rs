@@ -179,6 +179,11 @@ pub trait Node: Clone {
     fn kind(&self) -> Kind;
     /// The field `key` of an object; `None` when it is missing, `null` or JavaScript's `undefined`.
     fn field(&self, key: Key) -> Option<Self>;
+    /// The same value, for many questions in a row about its fields: those that it does not have are known at once. Not
+    /// to be kept, for the caller may give its object other fields later.
+    fn opened(&self) -> Self {
+        self.clone()
+    }
     /// The item at `index` of an array; `None` when it is missing or `null`.
     fn item(&self, index: usize) -> Option<Self>;
     /// The same item as the caller made it: in JavaScript, a value can say itself what its JSON is.

@@ -85,7 +85,7 @@ pub fn record_to_js(view: &View<JsNode<'_>>, messages: JsValue) -> Result<JsValu
 /// The caller's own value, or a copy of what only the engine has.
 pub fn node_to_js(node: &JsNode<'_>) -> Result<JsValue, JsValue> {
     match node {
-        JsNode::Live(value) => Ok(value.clone()),
+        JsNode::Live(value) | JsNode::Opened(value, _) => Ok(value.clone()),
         JsNode::Parsed(value) => json_to_js(value),
         JsNode::Exact(value) => host::parse_json(value.raw()),
     }
