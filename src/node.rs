@@ -248,7 +248,8 @@ pub trait Node: Clone {
     }
     /// The node reached through the fields of `path`.
     fn follow(&self, path: &[Key]) -> Option<Self> {
-        path.iter().try_fold(self.clone(), |node, key| node.field(*key))
+        let Some((first, rest)) = path.split_first() else { return Some(self.clone()) };
+        rest.iter().try_fold(self.field(*first)?, |node, key| node.field(*key))
     }
 }
 

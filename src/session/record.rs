@@ -30,8 +30,8 @@ const DERIVED: [&str; 8] = [
 ];
 
 impl<N: Node> Session<N> {
-    /// The event of the turn that was just done.
-    pub(super) fn event(&self, report: &Report, options: &Options, decided: &Decided, cache: Cache) -> Value {
+    /// The event of the turn that was just done, and its canonical JSON.
+    pub(super) fn event(&self, report: &Report, options: &Options, decided: &Decided, cache: Cache) -> (Value, String) {
         let mut metadata = projection_metadata(report, options, self.transcript.summary.as_deref());
         if options.policy != Policy::Custom {
             DERIVED.iter().for_each(|name| drop(metadata.remove(*name)));
@@ -60,7 +60,7 @@ impl<N: Node> Session<N> {
                 ("archived_messages", archived.into()),
             ],
         );
-        let event = event_of::<N>(COMPACTION, &format!("compacted {archived} messages"), metadata);
+        let (event, _) = event_of::<N>(COMPACTION, &format!("compacted {archived} messages"), metadata);
         self.last_event = event.get("id").and_then(Value::as_str).map(str::to_owned);
         event
     }

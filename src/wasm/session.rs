@@ -11,7 +11,7 @@ use crate::options::{Options, material, positive_number};
 use crate::plan::{HiddenCall, Pointer, Shown};
 use crate::projection::{Transcript, too_deep};
 use crate::session::{News, Session, Turn, TurnOptions};
-use crate::value::{indices, list as json_list, object as json_object};
+use crate::value::{indices, insert_all, list as json_list, object as json_object};
 
 use super::callbacks::CallerFunctions;
 use super::convert::{
@@ -165,7 +165,7 @@ fn turn_to_js(turn: Turn<JsNode<'static>>) -> Result<JsValue, JsValue> {
         host::push(&tail, &item);
     }
     let News { dropped, trimmed, redacted, pointers, hidden_calls, stripped, invalidated } = &turn.news;
-    let news = json_object([
+    let lists = [
         ("dropped", indices(dropped)),
         ("trimmed", indices(trimmed)),
         ("redacted", indices(redacted)),
@@ -173,7 +173,11 @@ fn turn_to_js(turn: Turn<JsNode<'static>>) -> Result<JsValue, JsValue> {
         ("hidden_calls", json_list(hidden_calls, HiddenCall::to_json)),
         ("stripped", indices(stripped)),
         ("invalidated", indices(invalidated)),
-    ]);
+    ];
+    // In most turns there is no news.
+    let mut news = Map::new();
+    insert_all(&mut news, &mut lists.into_iter().filter(|(_, list)| list.as_array().is_some_and(|it| !it.is_empty())));
+    let news = Value::Object(news);
     let told = json_object([
         ("from", turn.from.into()),
         ("is_fresh", turn.is_fresh.into()),
@@ -182,9 +186,14 @@ fn turn_to_js(turn: Turn<JsNode<'static>>) -> Result<JsValue, JsValue> {
         ("prefix_hash", turn.report.prefix_hash.into()),
         ("source_hash", turn.report.source_hash.into()),
         ("kept_count", turn.report.kept_count.into()),
-        ("event", turn.event),
     ]);
-    let js = json_to_js(&told)?;
+    // The event is written already.
+    let mut text = canonical_text(&JsNode::Parsed(&told)).unwrap_or_default();
+    text.pop();
+    text.push_str(",\"event\":");
+    text.push_str(&turn.event_text);
+    text.push('}');
+    let js = host::parse_json(&text)?;
     host::define(&js, "tail", &tail);
     if let Some(custom) = &turn.custom {
         let messages = list(custom.messages.iter().map(shown_to_js))?;
