@@ -304,16 +304,16 @@ pub fn sort_by_name<T>(entries: Vec<(Rc<str>, T)>) -> Vec<(Rc<str>, T)> {
     if entries.is_sorted_by(|(a, _), (b, _)| a <= b) {
         return entries;
     }
-    let positions = sorted_positions(entries.iter().map(|(name, _)| name));
+    let positions = sorted_positions(&mut entries.iter().map(|(name, _)| &**name));
     let mut entries: Vec<_> = entries.into_iter().map(Some).collect();
     positions.into_iter().filter_map(|position| entries.get_mut(position)?.take()).collect()
 }
 
 /// The positions of names in the order of the names.
-pub fn sorted_positions<'a>(names: impl Iterator<Item = &'a Rc<str>>) -> Vec<usize> {
+pub fn sorted_positions<'a>(names: &mut dyn Iterator<Item = &'a str>) -> Vec<usize> {
     let mut sorted = BTreeMap::new();
     for (position, name) in names.enumerate() {
-        sorted.insert(&**name, position);
+        sorted.insert(name, position);
     }
     sorted.into_values().collect()
 }

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::canonical::canonical_text;
+use crate::canonical::canonical_value;
 use crate::error::ProjectionError;
 use crate::exchange::{Exchanges, Pairs};
 use crate::facts::MessageFacts;
@@ -317,9 +317,7 @@ impl<N: Node> Session<N> {
         self.last_custom = custom.as_ref().map(|view| view.messages.iter().map(own).collect()).or(unknown);
         let (event, event_text) = match step {
             Step::Decide => self.event(&report, options, &decided, cache),
-            Step::Repeat(Recorded { event, .. }) => {
-                (event.clone(), canonical_text(&N::of_value(event)).unwrap_or_default())
-            }
+            Step::Repeat(Recorded { event, .. }) => (event.clone(), canonical_value(event)),
         };
         self.last_event = event.get("id").and_then(Value::as_str).map(str::to_owned);
         self.is_in_step = true;

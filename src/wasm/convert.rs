@@ -3,7 +3,7 @@
 use serde_json::Value;
 use wasm_bindgen::JsValue;
 
-use crate::canonical::canonical_text;
+use crate::canonical::canonical_value;
 use crate::error::{ErrorCode, ProjectionError};
 use crate::node::{Kind, Node};
 use crate::options::Options;
@@ -31,9 +31,7 @@ pub fn js_error(error: ProjectionError) -> JsValue {
 
 /// A JSON value as a JavaScript value.
 pub fn json_to_js(value: &Value) -> Result<JsValue, JsValue> {
-    let text = canonical_text(&JsNode::Parsed(value))
-        .map_err(|_| JsValue::from("the engine made a value that nests too deep"))?;
-    host::parse_json(&text)
+    host::parse_json(&canonical_value(value))
 }
 
 /// A plain object of these fields.

@@ -59,7 +59,7 @@ impl Layout {
         let names = (0..host::length_of(&list)).filter_map(|at| host::item(&list, at));
         let names: Vec<Rc<str>> = names.filter_map(|name| with_bytes(&name, owned)).map(Rc::from).collect();
         let keys = Key::ALL.iter().map(|key| names.iter().any(|name| **name == *key.as_str())).collect();
-        Layout { sorted: sorted_positions(names.iter()), names, keys }
+        Layout { sorted: sorted_positions(&mut names.iter().map(|name| &**name)), names, keys }
     }
 
     /// One that the host remembers.

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 use wasm_bindgen::prelude::*;
 
-use crate::canonical::{canonical_text, sha256};
+use crate::canonical::{canonical_text, canonical_value, sha256};
 use crate::compaction::Triggers;
 use crate::node::{Kind, Node, to_value};
 use crate::options::{Options, material, positive_number};
@@ -188,7 +188,7 @@ fn turn_to_js(turn: Turn<JsNode<'static>>) -> Result<JsValue, JsValue> {
         ("kept_count", turn.report.kept_count.into()),
     ]);
     // The event is written already.
-    let mut text = canonical_text(&JsNode::Parsed(&told)).unwrap_or_default();
+    let mut text = canonical_value(&told);
     text.pop();
     text.push_str(",\"event\":");
     text.push_str(&turn.event_text);
