@@ -3,11 +3,13 @@
 //! spells them. A lone surrogate is written as U+FFFD.
 
 use std::cell::Cell;
+use std::io::Write;
 use std::rc::Rc;
 
+use serde_json::Value;
 use sha2::Digest;
 
-use crate::node::{Kind, MAX_DEPTH, Node, sort_by_name};
+use crate::node::{Kind, MAX_DEPTH, Node, sort_by_name, sorted_positions};
 use crate::patched::{Field, Patched};
 
 /// A value that nests deeper than [`MAX_DEPTH`], or contains itself.
@@ -72,6 +74,42 @@ impl Writer {
                     Field::Changed(value) => writer.patched_value(value, depth),
                 })
             }
+        }
+    }
+
+    /// Writes a value that the engine made. Its names need no copies.
+    fn made(&mut self, value: &Value) {
+        match value {
+            Value::String(text) => drop(self.string(text.as_bytes())),
+            Value::Number(number) => drop(write!(self.bytes, "{number}")),
+            Value::Array(items) => {
+                let mut separator = b'[';
+                for item in items {
+                    self.bytes.push(std::mem::replace(&mut separator, b','));
+                    self.made(item);
+                }
+                self.bytes.extend_from_slice(if items.is_empty() { b"[]" } else { b"]" });
+            }
+            Value::Object(fields) => {
+                let mut separator = b'{';
+                let mut write = |(name, field): (&String, &Value)| {
+                    self.bytes.push(std::mem::replace(&mut separator, b','));
+                    self.string(name.as_bytes());
+                    self.bytes.push(b':');
+                    self.made(field);
+                };
+                if fields.keys().is_sorted() {
+                    fields.iter().for_each(&mut write);
+                } else {
+                    // Another crate of the program has asked `serde_json` for maps in the order of insertion.
+                    let positions = sorted_positions(&mut fields.keys().map(String::as_str));
+                    positions.into_iter().filter_map(|position| fields.iter().nth(position)).for_each(write);
+                }
+                self.bytes.extend_from_slice(if fields.is_empty() { b"{}" } else { b"}" });
+            }
+            Value::Null => self.bytes.extend_from_slice(b"null"),
+            Value::Bool(true) => self.bytes.extend_from_slice(b"true"),
+            Value::Bool(false) => self.bytes.extend_from_slice(b"false"),
         }
     }
 
@@ -189,6 +227,13 @@ pub fn canonical_text<N: Node>(node: &N) -> Result<String, TooDeep> {
     let mut writer = Writer::default();
     writer.node(node)?;
     Ok(String::from_utf8(writer.bytes).unwrap_or_default())
+}
+
+/// The canonical JSON of a value that the engine made.
+pub fn canonical_value(value: &Value) -> String {
+    let mut writer = Writer::default();
+    writer.made(value);
+    String::from_utf8(writer.bytes).unwrap_or_default()
 }
 
 /// `sha256:` and 64 hex digits over some bytes.
@@ -371,5 +416,25 @@ impl TwinHash {
         let view = self.view.finish();
         let source = self.source.map_or_else(|| view.clone(), ListHash::finish);
         (view, source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_made_value_is_written_as_any_other_is() {
+        for value in [
+            json!(null),
+            json!([]),
+            json!({}),
+            json!([[], {}, [{}], true, false, null]),
+            json!({"b": {"y": [1, -1, u64::MAX, 1.5, 1e300, -0.0], "x": "\"\\\n\u{1}\u{7f}é\u{2028}🎉"}, "a": "", "é": 0, "Z": 1}),
+        ] {
+            assert_eq!(Ok(canonical_value(&value)), canonical_text(&&value), "{value}");
+        }
     }
 }

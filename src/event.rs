@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::canonical::{canonical_text, sha256};
+use crate::canonical::{canonical_value, sha256};
 use crate::error::{ErrorCode, ProjectionError};
 use crate::node::{Key, Kind, Node, to_value};
 use crate::options::Options;
@@ -18,18 +18,19 @@ const INTERNAL: &str = "internal";
 pub const COMPACTION: &str = "compaction";
 
 /// The event of a view. Its id is derived from its metadata: a pure function has no clock and no dice.
-pub fn projection_event<N: Node>(report: &Report, options: &Options, summary_of_transcript: Option<&str>) -> Value {
-    let metadata = projection_metadata(report, options, summary_of_transcript);
-    event_of::<N>(PROJECTION, &report.reason, metadata)
+pub fn projection_event(report: &Report, options: &Options, summary_of_transcript: Option<&str>) -> Value {
+    let metadata = projection_metadata(report.shared_fields(), report, options, summary_of_transcript);
+    event_of(PROJECTION, &report.reason, metadata).0
 }
 
-/// What the event of a view records.
+/// What the event of a view records, beside `fields` of its report.
 pub fn projection_metadata(
+    fields: Map<String, Value>,
     report: &Report,
     options: &Options,
     summary_of_transcript: Option<&str>,
 ) -> Map<String, Value> {
-    let mut metadata = report.shared_fields();
+    let mut metadata = fields;
     extend(
         &mut metadata,
         [
@@ -49,26 +50,37 @@ pub fn projection_metadata(
     metadata
 }
 
-/// An event with this metadata. Its id follows from it.
-pub fn event_of<N: Node>(kind: &str, text: &str, metadata: Map<String, Value>) -> Value {
+/// An event with this metadata, and its canonical JSON. Its id follows from the metadata.
+pub fn event_of(kind: &str, text: &str, metadata: Map<String, Value>) -> (Value, String) {
     let metadata = Value::Object(metadata);
+    let written = canonical_value(&metadata);
     let text = || Value::from(text);
     let block = object([("type", "text".into()), ("text", text()), ("visibility", INTERNAL.into())]);
-    let id = id_of(&N::of_value(&metadata));
-    object([
-        ("id", id.into()),
+    let mut event = object([
+        ("id", id_of(&written).into()),
         ("kind", kind.into()),
         ("role", "system".into()),
         ("visibility", INTERNAL.into()),
         ("text", text()),
         ("blocks", Value::Array(vec![block])),
-        ("metadata", metadata),
-    ])
+        ("metadata", Value::Null),
+    ]);
+    // What was written for the id is put in: it is most of the event. In a string the quotes would be escaped.
+    let mut event_text = canonical_value(&event);
+    let gap = b"\"metadata\":null";
+    if let Some(at) = event_text.as_bytes().windows(gap.len()).position(|window| window == gap) {
+        let end = at + gap.len();
+        event_text.replace_range(end - 4..end, &written);
+    }
+    if let Some(place) = event.get_mut("metadata") {
+        *place = metadata;
+    }
+    (event, event_text)
 }
 
-/// A UUID of version 8 from the metadata's hash.
-fn id_of<N: Node>(metadata: &N) -> String {
-    let hash = sha256(canonical_text(metadata).unwrap_or_default().as_bytes());
+/// A UUID of version 8 from the hash of the metadata's canonical JSON.
+fn id_of(metadata: &str) -> String {
+    let hash = sha256(metadata.as_bytes());
     let hex = hash.trim_start_matches("sha256:");
     let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
     let variant = part(16, 17).chars().next().and_then(|digit| digit.to_digit(16)).unwrap_or_default() & 0b11 | 0b1000;

@@ -49,6 +49,8 @@ pub struct Pairs {
     log: Vec<usize>,
     /// What hangs on exchanges, in the order in which it came.
     hanging: Vec<(Spot, usize)>,
+    /// The messages with signatures.
+    signed: Vec<usize>,
     open_turn: usize,
 }
 
@@ -66,6 +68,7 @@ impl Pairs {
         let before = index.checked_sub(1).and_then(|before| messages.get(before));
         self.add_to_turn(index, facts, before);
         self.add_to_unit(index, facts, before);
+        self.signed.extend(facts.signed.then_some(index));
         let pairing = &mut self.pairing;
         let own_calls = pairing.list.len();
         self.first_of_message.push(own_calls);
@@ -179,6 +182,12 @@ impl<'a> Exchanges<'a> {
     pub fn hanging_since(&self, from: usize) -> &[(Spot, usize)] {
         let hanging = &self.pairs.hanging;
         hanging.get(hanging.partition_point(|((message, _), _)| *message < from)..).unwrap_or_default()
+    }
+
+    /// The messages with signatures from `from` on.
+    pub fn signed_since(&self, from: usize) -> &[usize] {
+        let signed = &self.pairs.signed;
+        signed.get(signed.partition_point(|index| *index < from)..).unwrap_or_default()
     }
 
     /// The call of an exchange.

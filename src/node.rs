@@ -181,6 +181,11 @@ pub trait Node: Clone {
     fn kind(&self) -> Kind;
     /// The field `key` of an object; `None` when it is missing, `null` or JavaScript's `undefined`.
     fn field(&self, key: Key) -> Option<Self>;
+    /// The same value, for many questions in a row about its fields: those that it does not have are known at once. Not
+    /// to be kept, for the caller may give its object other fields later.
+    fn opened(&self) -> Self {
+        self.clone()
+    }
     /// The item at `index` of an array; `None` when it is missing or `null`.
     fn item(&self, index: usize) -> Option<Self>;
     /// The same item as the caller made it: in JavaScript, a value can say itself what its JSON is.
@@ -245,7 +250,8 @@ pub trait Node: Clone {
     }
     /// The node reached through the fields of `path`.
     fn follow(&self, path: &[Key]) -> Option<Self> {
-        path.iter().try_fold(self.clone(), |node, key| node.field(*key))
+        let Some((first, rest)) = path.split_first() else { return Some(self.clone()) };
+        rest.iter().try_fold(self.field(*first)?, |node, key| node.field(*key))
     }
 }
 
@@ -300,16 +306,16 @@ pub fn sort_by_name<T>(entries: Vec<(Rc<str>, T)>) -> Vec<(Rc<str>, T)> {
     if entries.is_sorted_by(|(a, _), (b, _)| a <= b) {
         return entries;
     }
-    let positions = sorted_positions(entries.iter().map(|(name, _)| name));
+    let positions = sorted_positions(&mut entries.iter().map(|(name, _)| &**name));
     let mut entries: Vec<_> = entries.into_iter().map(Some).collect();
     positions.into_iter().filter_map(|position| entries.get_mut(position)?.take()).collect()
 }
 
 /// The positions of names in the order of the names.
-pub fn sorted_positions<'a>(names: impl Iterator<Item = &'a Rc<str>>) -> Vec<usize> {
+pub fn sorted_positions<'a>(names: &mut dyn Iterator<Item = &'a str>) -> Vec<usize> {
     let mut sorted = BTreeMap::new();
     for (position, name) in names.enumerate() {
-        sorted.insert(&**name, position);
+        sorted.insert(name, position);
     }
     sorted.into_values().collect()
 }

@@ -337,7 +337,7 @@ fn finish<N: Node>(
         is_selection: messages.iter().all(|shown| matches!(shown, Shown::Kept { .. })) && is_in_order,
         is_error_verdicts: verdicts,
     };
-    let event = event::projection_event::<N>(&report, options, transcript.summary.as_deref());
+    let event = event::projection_event(&report, options, transcript.summary.as_deref());
     Ok(View { messages, report, event })
 }
 

@@ -66,30 +66,42 @@ pub struct Report {
 impl Report {
     /// The fields that a view and its event share.
     pub fn shared_fields(&self) -> Map<String, Value> {
+        let mut fields = self.settled_fields();
+        extend(
+            &mut fields,
+            [
+                ("kept_indices", indices(&self.kept_indices)),
+                ("dropped_indices", indices(&self.dropped_indices)),
+                ("trimmed_indices", indices(&self.trimmed_indices)),
+                ("redacted_indices", indices(&self.redacted_indices)),
+                ("redaction_pointers", list(&self.redaction_pointers, Pointer::to_json)),
+                ("hidden_calls", list(&self.hidden_calls, HiddenCall::to_json)),
+                ("invalidated_signature_indices", indices(&self.invalidated_signature_indices)),
+                ("stripped_indices", indices(&self.stripped_indices)),
+            ],
+        );
+        fields
+    }
+
+    /// The same without the lists that follow from the decisions of a session: its events would hold the same indices
+    /// turn after turn.
+    pub fn settled_fields(&self) -> Map<String, Value> {
         let mut fields = Map::new();
         extend(
             &mut fields,
             [
                 ("policy", self.policy.into()),
                 ("reason", self.reason.as_str().into()),
-                ("kept_indices", indices(&self.kept_indices)),
-                ("dropped_indices", indices(&self.dropped_indices)),
-                ("trimmed_indices", indices(&self.trimmed_indices)),
-                ("redacted_indices", indices(&self.redacted_indices)),
                 ("kept_count", self.kept_count.into()),
                 ("dropped_count", self.dropped_count.into()),
                 ("redacted_count", self.redacted_count.into()),
                 ("reclaimed_tokens", self.reclaimed_tokens.into()),
                 ("reclaimed_chars", self.reclaimed_chars.into()),
                 ("roots_consulted", texts(&self.roots_consulted)),
-                ("redaction_pointers", list(&self.redaction_pointers, Pointer::to_json)),
-                ("hidden_calls", list(&self.hidden_calls, HiddenCall::to_json)),
                 ("prefix_hash", self.prefix_hash.clone().into()),
                 ("provider_safety_blocked", self.provider_safety_blocked.into()),
                 ("first_changed_index", self.first_changed_index.into()),
-                ("invalidated_signature_indices", indices(&self.invalidated_signature_indices)),
                 ("skipped_indices", indices(&self.skipped_indices)),
-                ("stripped_indices", indices(&self.stripped_indices)),
             ],
         );
         fields

@@ -97,6 +97,6 @@ pub fn invalidated<'a, N: Node>(
     let first = first.unwrap_or(scene.facts.len());
     // A changed message is itself the change: what it signs stands before what it lost.
     let comes_after = move |index: usize| index > first || settled.inserts_at(index);
-    let signed = scene.facts.iter().enumerate().skip(first).filter(|(_, facts)| facts.signed).map(|(index, _)| index);
+    let signed = scene.exchanges.signed_since(first).iter().copied();
     signed.filter(move |index| comes_after(*index) && !settled.drops(*index) && !settled.stripped.contains(index))
 }

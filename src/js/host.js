@@ -162,8 +162,22 @@ export function layoutOf(object) {
   } catch (error) {
     keep(error);
   }
-  const recent = recentLayouts.find((layout) => hasNames(layout, names));
-  if (recent) return recent;
+  return numberOf(names);
+}
+
+/** The number of a layout that says all that can be asked of an object; 0 for any other value. */
+export function plainLayout(object) {
+  try {
+    if (typeof object !== 'object' || object === null || Object.getPrototypeOf(object) !== Object.prototype) return 0;
+    return typeof object.toJSON === 'function' ? 0 : numberOf(Object.keys(object));
+  } catch (error) {
+    keep(error);
+    return 0;
+  }
+}
+
+function numberOf(names) {
+  for (const layout of recentLayouts) if (hasNames(layout, names)) return layout;
   const key = names.length <= MOST_NAMES && names.join();
   const known = key && layouts.get(key);
   // No separator is safe in a name: `a,b` and `c` join like `a` and `b,c`.

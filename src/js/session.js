@@ -19,6 +19,7 @@ export class AgentSession {
   #id;
   #outcomes; // what the file that the messages come from knows of their results, as JSON
   #options;
+  #isKnown = false; // whether the engine has read the options and keeps them
   #transcript;
   #archive = [];
   #log = new Log();
@@ -152,12 +153,24 @@ export class AgentSession {
    */
   projectTurn(options) {
     const { batch, cache_prices, flush, now, ...projection } = { ...this.#options, ...tableOf(options) };
-    const turn = { batch, cache_prices, flush, now: now ?? Date.now() };
-    const told = this.#owned.change((handle) => handle.turn(projection, turn), 'do so');
-    this.#lastTurnAt = turn.now;
+    // Most turns give none of these: then the engine has nothing to read.
+    const isPlain = (batch ?? cache_prices ?? flush ?? now ?? undefined) === undefined;
+    const turn = isPlain ? undefined : { batch, cache_prices, flush, now };
+    const clock = Date.now();
+    const told = this.#owned.change((handle) => this.#turn(handle, options, projection, turn, clock), 'do so');
+    this.#lastTurnAt = now ?? clock;
     const { view, event } = this.#take(told);
     if (this.#listeners.size > 0) this.#tell(view, event);
     return view;
+  }
+
+  /** The session's own options are read once, where nobody can change them. */
+  #turn(handle, options, projection, turn, clock) {
+    const isOwn = options === undefined || options === null;
+    const isFixed = isOwn && !Object.values(projection).some((value) => typeof value === 'object' && value !== null);
+    const told = handle.turn(isFixed && this.#isKnown ? undefined : projection, isFixed, turn, clock);
+    this.#isKnown ||= isFixed;
+    return told;
   }
 
   /** Takes what the engine tells of a turn. */
@@ -177,7 +190,7 @@ export class AgentSession {
     const read = {}; // what the caller has of the view
     const view = isCustom
       ? customView(told.custom, event)
-      : viewOf(event, this.#shown, read, lists, told.lone_surrogates);
+      : viewOf(event, record, this.#shown, read, lists, told.lone_surrogates);
     this.#sent.next(isCustom ? undefined : view, this.#shown, told.from, read);
     return { view, event };
   }
@@ -436,6 +449,18 @@ class Log {
   }
 }
 
+/** The lists of a view that its record leaves out, and what each is made of. What is not dropped is kept. */
+const SOURCES = {
+  kept_indices: undefined,
+  dropped_indices: 'dropped',
+  trimmed_indices: 'trimmed',
+  redacted_indices: 'redacted',
+  redaction_pointers: 'pointers',
+  hidden_calls: 'hidden_calls',
+  invalidated_signature_indices: 'invalidated',
+  stripped_indices: 'stripped',
+};
+
 /** The lists of a view, each made when it is first asked for. */
 class Lists {
   #log;
@@ -447,6 +472,11 @@ class Lists {
     this.#log = log;
     this.#count = count;
     for (const name of Object.keys(log)) this.#lengths[name] = log[name].length;
+  }
+
+  /** Whether a list is known to hold nothing. */
+  isEmpty(name) {
+    return this.#lengths[SOURCES[name]] === 0;
   }
 
   #of(name) {
@@ -519,87 +549,59 @@ function ascending(indices) {
   return indices.sort((a, b) => a - b);
 }
 
+/** Gives an object its lists, each to be made when it is first asked for. Most are empty: a getter costs more. */
+function withLists(object, lists) {
+  for (const name of Object.keys(SOURCES)) {
+    if (lists.isEmpty(name)) object[name] = [];
+    else Object.defineProperty(object, name, { get: () => lists[name], enumerable: true, configurable: true });
+  }
+  return object;
+}
+
 /** A record with the lists that follow from it. */
 function liveEvent(record, lists) {
-  const metadata = {
-    ...record.metadata,
-    get kept_indices() {
-      return lists.kept_indices;
-    },
-    get dropped_indices() {
-      return lists.dropped_indices;
-    },
-    get trimmed_indices() {
-      return lists.trimmed_indices;
-    },
-    get redacted_indices() {
-      return lists.redacted_indices;
-    },
-    get redaction_pointers() {
-      return lists.redaction_pointers;
-    },
-    get hidden_calls() {
-      return lists.hidden_calls;
-    },
-    get invalidated_signature_indices() {
-      return lists.invalidated_signature_indices;
-    },
-    get stripped_indices() {
-      return lists.stripped_indices;
+  let metadata;
+  return {
+    ...record,
+    get metadata() {
+      return (metadata ??= withLists({ ...record.metadata }, lists));
     },
   };
-  return { ...record, metadata };
 }
 
 /** A view of the messages that are shown now; its lists are made when they are first asked for. */
-function viewOf(event, shown, read, lists, lone_surrogate_indices) {
-  const { metadata } = event;
+function viewOf(event, { metadata }, shown, read, lists, lone_surrogate_indices) {
   const count = shown.length;
-  return {
+  const view = {
     policy: metadata.policy,
     reason: metadata.reason,
     get messages() {
       return (read.messages ??= shown.slice(0, count));
     },
-    get kept_indices() {
-      return lists.kept_indices;
-    },
-    get dropped_indices() {
-      return lists.dropped_indices;
-    },
-    get trimmed_indices() {
-      return lists.trimmed_indices;
-    },
-    get redacted_indices() {
-      return lists.redacted_indices;
-    },
+    kept_indices: undefined,
+    dropped_indices: undefined,
+    trimmed_indices: undefined,
+    redacted_indices: undefined,
     kept_count: metadata.kept_count,
     dropped_count: metadata.dropped_count,
     redacted_count: metadata.redacted_count,
     reclaimed_tokens: metadata.reclaimed_tokens,
     reclaimed_chars: metadata.reclaimed_chars,
     roots_consulted: metadata.roots_consulted,
-    get redaction_pointers() {
-      return lists.redaction_pointers;
-    },
-    get hidden_calls() {
-      return lists.hidden_calls;
-    },
+    redaction_pointers: undefined,
+    hidden_calls: undefined,
     prefix_hash: metadata.prefix_hash,
     provider_safety_blocked: metadata.provider_safety_blocked,
     first_changed_index: metadata.first_changed_index,
-    get invalidated_signature_indices() {
-      return lists.invalidated_signature_indices;
-    },
+    invalidated_signature_indices: undefined,
     skipped_indices: metadata.skipped_indices,
-    get stripped_indices() {
-      return lists.stripped_indices;
-    },
+    stripped_indices: undefined,
     lone_surrogate_indices,
     pending: metadata.session.pending,
     cache: metadata.session.cache,
     event,
   };
+  return withLists(view, lists);
 }
 
 /** The view of a projector; none when only what is sticky was done once more. */

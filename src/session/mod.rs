@@ -12,6 +12,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::canonical::canonical_value;
 use crate::error::ProjectionError;
 use crate::exchange::{Exchanges, Pairs};
 use crate::facts::MessageFacts;
@@ -108,6 +109,8 @@ pub struct Turn<N> {
     pub cache: Cache,
     /// The event, without the lists that follow from the news.
     pub event: Value,
+    /// Its canonical JSON.
+    pub event_text: String,
     /// The view, where the policy is `custom`: such views are not sticky.
     pub custom: Option<View<N>>,
 }
@@ -312,15 +315,15 @@ impl<N: Node> Session<N> {
         // Of a custom view that is not made once more nothing is known.
         let unknown = is_custom.then(Vec::new);
         self.last_custom = custom.as_ref().map(|view| view.messages.iter().map(own).collect()).or(unknown);
-        let event = match step {
+        let (event, event_text) = match step {
             Step::Decide => self.event(&report, options, &decided, cache),
-            Step::Repeat(recorded) => recorded.event.clone(),
+            Step::Repeat(Recorded { event, .. }) => (event.clone(), canonical_value(event)),
         };
         self.last_event = event.get("id").and_then(Value::as_str).map(str::to_owned);
         self.is_in_step = true;
         let from = if is_fresh { 0 } else { from };
         let tail = (from..self.shown.len()).filter_map(|position| self.shown_at(position)).collect();
-        Ok(Turn { from, tail, news, is_fresh, report, pending: decided.pending, cache, event, custom })
+        Ok(Turn { from, tail, news, is_fresh, report, pending: decided.pending, cache, event, event_text, custom })
     }
 
     /// What the caller, or the file that they come from, says about results that are new.

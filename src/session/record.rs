@@ -16,26 +16,12 @@ use crate::value::{extend, indices, list, object};
 
 use super::{Cache, Decided, Pending, Session};
 
-/// What follows from the decisions of a session and is left out of its events: a session of many turns would hold the
-/// same indices in each of them.
-const DERIVED: [&str; 8] = [
-    "kept_indices",
-    "dropped_indices",
-    "trimmed_indices",
-    "redacted_indices",
-    "redaction_pointers",
-    "hidden_calls",
-    "invalidated_signature_indices",
-    "stripped_indices",
-];
-
 impl<N: Node> Session<N> {
-    /// The event of the turn that was just done.
-    pub(super) fn event(&self, report: &Report, options: &Options, decided: &Decided, cache: Cache) -> Value {
-        let mut metadata = projection_metadata(report, options, self.transcript.summary.as_deref());
-        if options.policy != Policy::Custom {
-            DERIVED.iter().for_each(|name| drop(metadata.remove(*name)));
-        }
+    /// The event of the turn that was just done, and its canonical JSON.
+    pub(super) fn event(&self, report: &Report, options: &Options, decided: &Decided, cache: Cache) -> (Value, String) {
+        let is_sticky = options.policy != Policy::Custom;
+        let fields = if is_sticky { report.settled_fields() } else { report.shared_fields() };
+        let mut metadata = projection_metadata(fields, report, options, self.transcript.summary.as_deref());
         let session = object([
             ("session_id", self.id.as_str().into()),
             ("turn", self.turns.into()),
@@ -46,7 +32,7 @@ impl<N: Node> Session<N> {
             ("cache", cache.to_json()),
         ]);
         metadata.insert("session".to_owned(), session);
-        event_of::<N>(PROJECTION, &report.reason, metadata)
+        event_of(PROJECTION, &report.reason, metadata)
     }
 
     /// The event of a compaction that was just done.
@@ -60,7 +46,7 @@ impl<N: Node> Session<N> {
                 ("archived_messages", archived.into()),
             ],
         );
-        let event = event_of::<N>(COMPACTION, &format!("compacted {archived} messages"), metadata);
+        let (event, _) = event_of(COMPACTION, &format!("compacted {archived} messages"), metadata);
         self.last_event = event.get("id").and_then(Value::as_str).map(str::to_owned);
         event
     }

@@ -30,16 +30,24 @@ impl<N: Node> Session<N> {
     /// Lists the messages of the view from the first change on. Returns from which position on it is another.
     pub(super) fn show(&mut self, first_touched: Option<usize>) -> usize {
         let start = first_touched.unwrap_or(self.facts.len()).min(self.shown_to);
+        // What was not shown is not shown again: of what was seen before only the rest is looked at once more.
+        let shown_from = |source: &&usize| **source == SUMMARY || **source >= start;
+        let rest: Vec<usize> = self.shown.iter().rev().take_while(shown_from).copied().collect();
+        let rest = rest.into_iter().rev().filter(|source| *source != SUMMARY).chain(self.shown_to..self.facts.len());
         self.forget_view(start);
         let from = self.shown.len();
-        let before = self.settled.summary().map(|summary| summary.before);
-        for source in start..self.facts.len() {
-            if before == Some(source) {
+        let mut before = self.settled.summary().map(|summary| summary.before).filter(|before| *before >= start);
+        for source in rest {
+            if before.is_some_and(|before| before <= source) {
                 self.shown.push(SUMMARY);
+                before = None;
             }
             if !self.settled.drops(source) {
                 self.shown.push(source);
             }
+        }
+        if before.is_some_and(|before| before < self.facts.len()) {
+            self.shown.push(SUMMARY);
         }
         self.shown_to = self.facts.len();
         if first_touched.is_some() || self.first_changed.is_some() {

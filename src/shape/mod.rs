@@ -24,6 +24,7 @@ pub use summary::{as_user, shape_of_summary, summary_message};
 /// Reads the facts of the message at `index`.
 pub fn read<N: Node>(message: &N, index: usize) -> Result<MessageFacts, ProjectionError> {
     crate::work::message_read();
+    let message = &message.opened();
     if message.kind() != Kind::Object {
         return Err(mistake(format!("messages[{index}]"), "an object", message));
     }
@@ -113,7 +114,7 @@ fn read_tool_calls<N: Node>(message: &N, index: usize, facts: &mut MessageFacts)
     let Some(list) = list_field(message, Key::ToolCalls, index)? else { return Ok(()) };
     for (position, element) in list.items().enumerate() {
         let at = || format!("messages[{index}].tool_calls[{position}]");
-        let element = element.filter(|element| element.kind() == Kind::Object);
+        let element = element.map(|element| element.opened()).filter(|element| element.kind() == Kind::Object);
         let Some(element) = element else {
             return Err(ProjectionError::new(ErrorCode::InvalidMessage, at(), "a tool call object", "something else"));
         };
@@ -160,6 +161,7 @@ fn read_block<N: Node>(
         facts.speaks |= is_visible(block);
         return Ok(());
     }
+    let block = &block.opened();
     match block.field_str(Key::Type) {
         None => bedrock::read_block(block, place, at, facts),
         Some(kind) if kind.starts_with("tool-") => ai_sdk::read_part(block, &kind, place, at, facts),

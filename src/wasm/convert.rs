@@ -3,7 +3,7 @@
 use serde_json::Value;
 use wasm_bindgen::JsValue;
 
-use crate::canonical::canonical_text;
+use crate::canonical::canonical_value;
 use crate::error::{ErrorCode, ProjectionError};
 use crate::node::{Kind, Node};
 use crate::options::Options;
@@ -31,9 +31,7 @@ pub fn js_error(error: ProjectionError) -> JsValue {
 
 /// A JSON value as a JavaScript value.
 pub fn json_to_js(value: &Value) -> Result<JsValue, JsValue> {
-    let text = canonical_text(&JsNode::Parsed(value))
-        .map_err(|_| JsValue::from("the engine made a value that nests too deep"))?;
-    host::parse_json(&text)
+    host::parse_json(&canonical_value(value))
 }
 
 /// A plain object of these fields.
@@ -85,7 +83,7 @@ pub fn record_to_js(view: &View<JsNode<'_>>, messages: JsValue) -> Result<JsValu
 /// The caller's own value, or a copy of what only the engine has.
 pub fn node_to_js(node: &JsNode<'_>) -> Result<JsValue, JsValue> {
     match node {
-        JsNode::Live(value) => Ok(value.clone()),
+        JsNode::Live(value) | JsNode::Opened(value, _) => Ok(value.clone()),
         JsNode::Parsed(value) => json_to_js(value),
         JsNode::Exact(value) => host::parse_json(value.raw()),
     }

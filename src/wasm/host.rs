@@ -15,6 +15,8 @@ extern "C" {
     pub fn length_of(list: &JsValue) -> usize;
     #[wasm_bindgen(js_name = layoutOf)]
     pub fn layout_of(object: &JsValue) -> usize;
+    #[wasm_bindgen(js_name = plainLayout)]
+    pub fn plain_layout(object: &JsValue) -> usize;
     #[wasm_bindgen(js_name = namesOf)]
     pub fn names_of(layout: usize) -> JsValue;
     #[wasm_bindgen(js_name = fieldAt)]

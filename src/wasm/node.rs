@@ -24,6 +24,8 @@ pub fn start() {
 pub enum JsNode<'a> {
     /// A JavaScript value.
     Live(JsValue),
+    /// A plain JavaScript object whose field names are known.
+    Opened(JsValue, &'static Layout),
     /// A value that the engine made.
     Parsed(&'a Value),
     /// A value of JSON text, with every digit.
@@ -39,15 +41,16 @@ impl From<JsValue> for JsNode<'_> {
 thread_local! {
     /// Where strings are written; taken out while one is read.
     static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-    /// The field names of each layout that was met.
-    static LAYOUTS: RefCell<Vec<Rc<Layout>>> = const { RefCell::new(Vec::new()) };
+    /// The field names of each layout that was met. There are not many, and they are never given back.
+    static LAYOUTS: RefCell<Vec<&'static Layout>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Field names in the objects' own order, and their positions in sorted order.
-#[derive(Default)]
-struct Layout {
+pub struct Layout {
     names: Vec<Rc<str>>,
     sorted: Vec<usize>,
+    /// For each key, whether it is among the names.
+    keys: Vec<bool>,
 }
 
 impl Layout {
@@ -55,19 +58,22 @@ impl Layout {
         let list = host::names_of(layout);
         let names = (0..host::length_of(&list)).filter_map(|at| host::item(&list, at));
         let names: Vec<Rc<str>> = names.filter_map(|name| with_bytes(&name, owned)).map(Rc::from).collect();
-        Layout { sorted: sorted_positions(names.iter()), names }
+        let keys = Key::ALL.iter().map(|key| names.iter().any(|name| **name == *key.as_str())).collect();
+        Layout { sorted: sorted_positions(&mut names.iter().map(|name| &**name)), names, keys }
     }
 
-    fn of(layout: usize) -> Rc<Layout> {
-        if layout == 0 {
-            return Rc::new(Layout::ask(layout));
-        }
+    /// One that the host remembers.
+    fn known(layout: usize) -> &'static Layout {
         LAYOUTS.with_borrow_mut(|layouts| {
-            while layouts.len() <= layout {
-                layouts.push(Rc::new(Layout::ask(layouts.len())));
+            while layouts.len() < layout {
+                layouts.push(Box::leak(Box::new(Layout::ask(layouts.len() + 1))));
             }
-            layouts.get(layout).cloned().unwrap_or_default()
+            layouts.get(layout - 1).copied().unwrap_or_else(|| Box::leak(Box::new(Layout::ask(layout))))
         })
+    }
+
+    fn has(&self, key: Key) -> bool {
+        self.keys.get(key as usize) == Some(&true)
     }
 }
 
@@ -128,14 +134,26 @@ impl Node for JsNode<'_> {
     fn kind(&self) -> Kind {
         match self {
             JsNode::Live(value) => live_kind(value).unwrap_or(Kind::Null),
+            JsNode::Opened(..) => Kind::Object,
             JsNode::Parsed(value) => value.kind(),
             JsNode::Exact(value) => value.kind(),
         }
     }
 
+    fn opened(&self) -> Self {
+        match self {
+            JsNode::Live(value) => match host::plain_layout(value) {
+                0 => self.clone(),
+                layout => JsNode::Opened(value.clone(), Layout::known(layout)),
+            },
+            _ => self.clone(),
+        }
+    }
+
     fn field(&self, key: Key) -> Option<Self> {
         match self {
-            JsNode::Live(value) => host::field(value, key as usize).map(JsNode::Live),
+            JsNode::Opened(_, layout) if !layout.has(key) => None,
+            JsNode::Live(value) | JsNode::Opened(value, _) => host::field(value, key as usize).map(JsNode::Live),
             JsNode::Parsed(value) => value.field(key).map(JsNode::Parsed),
             JsNode::Exact(value) => value.field(key).map(JsNode::Exact),
         }
@@ -143,7 +161,7 @@ impl Node for JsNode<'_> {
 
     fn item(&self, index: usize) -> Option<Self> {
         match self {
-            JsNode::Live(value) => host::item(value, index).map(JsNode::Live),
+            JsNode::Live(value) | JsNode::Opened(value, _) => host::item(value, index).map(JsNode::Live),
             JsNode::Parsed(value) => value.item(index).map(JsNode::Parsed),
             JsNode::Exact(value) => value.item(index).map(JsNode::Exact),
         }
@@ -151,7 +169,7 @@ impl Node for JsNode<'_> {
 
     fn own_item(&self, index: usize) -> Option<Self> {
         match self {
-            JsNode::Live(value) => host::own_item(value, index).map(JsNode::Live),
+            JsNode::Live(value) | JsNode::Opened(value, _) => host::own_item(value, index).map(JsNode::Live),
             JsNode::Parsed(_) => self.item(index),
             JsNode::Exact(_) => self.item(index),
         }
@@ -160,7 +178,7 @@ impl Node for JsNode<'_> {
     fn len(&self) -> usize {
         match self {
             JsNode::Live(value) if live_kind(value) == Some(Kind::Array) => host::length_of(value),
-            JsNode::Live(_) => 0,
+            JsNode::Live(_) | JsNode::Opened(..) => 0,
             JsNode::Parsed(value) => value.len(),
             JsNode::Exact(value) => value.len(),
         }
@@ -168,7 +186,7 @@ impl Node for JsNode<'_> {
 
     fn as_bool(&self) -> Option<bool> {
         match self {
-            JsNode::Live(value) => value.as_bool(),
+            JsNode::Live(value) | JsNode::Opened(value, _) => value.as_bool(),
             JsNode::Parsed(value) => value.as_bool(),
             JsNode::Exact(value) => value.as_bool(),
         }
@@ -176,7 +194,7 @@ impl Node for JsNode<'_> {
 
     fn as_f64(&self) -> Option<f64> {
         match self {
-            JsNode::Live(value) => value.as_f64(),
+            JsNode::Live(value) | JsNode::Opened(value, _) => value.as_f64(),
             JsNode::Parsed(value) => value.as_f64(),
             JsNode::Exact(value) => value.as_f64(),
         }
@@ -184,7 +202,7 @@ impl Node for JsNode<'_> {
 
     fn number_text(&self) -> Option<String> {
         match self {
-            JsNode::Live(value) => {
+            JsNode::Live(value) | JsNode::Opened(value, _) => {
                 let write = |at, capacity| host::write_number(value, at, capacity);
                 with_scratch(&write, owned).map(|digits| spell(digits, value.as_f64()))
             }
@@ -195,7 +213,7 @@ impl Node for JsNode<'_> {
 
     fn as_str(&self) -> Option<Cow<'_, str>> {
         match self {
-            JsNode::Live(value) => with_bytes(value, owned).map(Cow::Owned),
+            JsNode::Live(value) | JsNode::Opened(value, _) => with_bytes(value, owned).map(Cow::Owned),
             JsNode::Parsed(value) => Node::as_str(value),
             JsNode::Exact(value) => value.str(),
         }
@@ -207,7 +225,7 @@ impl Node for JsNode<'_> {
 
     fn with_utf8<R>(&self, read: impl FnOnce(&[u8]) -> R) -> Option<R> {
         match self {
-            JsNode::Live(value) => with_bytes(value, read),
+            JsNode::Live(value) | JsNode::Opened(value, _) => with_bytes(value, read),
             JsNode::Parsed(value) => value.as_str().map(|text| read(text.as_bytes())),
             JsNode::Exact(value) => value.str().map(|text| read(text.as_bytes())),
         }
@@ -215,7 +233,8 @@ impl Node for JsNode<'_> {
 
     fn field_str(&self, key: Key) -> Option<String> {
         match self {
-            JsNode::Live(value) => {
+            JsNode::Opened(_, layout) if !layout.has(key) => None,
+            JsNode::Live(value) | JsNode::Opened(value, _) => {
                 with_scratch(&|at, capacity| host::write_field(value, key as usize, at, capacity), owned)
             }
             JsNode::Parsed(value) => value.field_str(key),
@@ -225,7 +244,7 @@ impl Node for JsNode<'_> {
 
     fn entries(&self) -> Vec<(Rc<str>, Self)> {
         match self {
-            JsNode::Live(value) => live_entries(value, false),
+            JsNode::Live(value) | JsNode::Opened(value, _) => live_entries(value, false),
             JsNode::Parsed(value) => parsed_entries(value),
             JsNode::Exact(value) => exact_entries(*value),
         }
@@ -233,7 +252,7 @@ impl Node for JsNode<'_> {
 
     fn sorted_entries(&self) -> Vec<(Rc<str>, Self)> {
         match self {
-            JsNode::Live(value) => live_entries(value, true),
+            JsNode::Live(value) | JsNode::Opened(value, _) => live_entries(value, true),
             JsNode::Parsed(value) => sort_by_name(parsed_entries(value)),
             JsNode::Exact(value) => sort_by_name(exact_entries(*value)),
         }
@@ -241,14 +260,14 @@ impl Node for JsNode<'_> {
 
     fn source_text(&self) -> Option<&str> {
         match self {
-            JsNode::Live(_) | JsNode::Parsed(_) => None,
+            JsNode::Live(_) | JsNode::Opened(..) | JsNode::Parsed(_) => None,
             JsNode::Exact(value) => Some(value.raw()),
         }
     }
 
     fn same(&self, other: &Self) -> bool {
         match (self, other) {
-            (JsNode::Live(a), JsNode::Live(b)) => host::is_same(a, b),
+            (JsNode::Live(a) | JsNode::Opened(a, _), JsNode::Live(b) | JsNode::Opened(b, _)) => host::is_same(a, b),
             (JsNode::Parsed(a), JsNode::Parsed(b)) => a.same(b),
             (JsNode::Exact(a), JsNode::Exact(b)) => a.same(b),
             _ => false,
@@ -257,7 +276,7 @@ impl Node for JsNode<'_> {
 
     fn is_well_formed(&self) -> bool {
         match self {
-            JsNode::Live(value) => host::is_well_formed(value),
+            JsNode::Live(value) | JsNode::Opened(value, _) => host::is_well_formed(value),
             JsNode::Parsed(_) => true,
             JsNode::Exact(value) => value.is_well_formed(),
         }
@@ -266,7 +285,7 @@ impl Node for JsNode<'_> {
     fn head(&self, chars: usize) -> Option<String> {
         match self {
             // Twice as many UTF-16 units hold as many characters.
-            JsNode::Live(value) => {
+            JsNode::Live(value) | JsNode::Opened(value, _) => {
                 let write = |at, capacity| host::write_head(value, 2 * chars, at, capacity);
                 with_scratch(&write, |head| owned(head).chars().take(chars).collect())
             }
@@ -289,7 +308,14 @@ fn live_entries<'a>(value: &JsValue, sorted: bool) -> Vec<(Rc<str>, JsNode<'a>)>
         return Vec::new();
     }
     let number = host::layout_of(value);
-    let layout = Layout::of(number);
+    if number == 0 {
+        return entries_of(number, &Layout::ask(number), sorted);
+    }
+    entries_of(number, Layout::known(number), sorted)
+}
+
+/// The fields of the object that the host has opened.
+fn entries_of<'a>(number: usize, layout: &Layout, sorted: bool) -> Vec<(Rc<str>, JsNode<'a>)> {
     let mut entries = Vec::with_capacity(layout.names.len());
     for position in 0..layout.names.len() {
         let position = if sorted { layout.sorted.get(position).copied().unwrap_or_default() } else { position };

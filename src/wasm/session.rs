@@ -4,15 +4,15 @@
 use serde_json::{Map, Value};
 use wasm_bindgen::prelude::*;
 
-use crate::canonical::{canonical_text, sha256};
+use crate::canonical::{canonical_text, canonical_value, sha256};
 use crate::compaction::Triggers;
 use crate::node::{Kind, Node, to_value};
-use crate::options::{material, positive_number};
+use crate::options::{Options, material, positive_number};
 use crate::plan::{HiddenCall, Pointer, Shown};
 use crate::projection::{Transcript, too_deep};
 use crate::report::Verdict;
 use crate::session::{News, Session, Turn, TurnOptions};
-use crate::value::{indices, list as json_list, object as json_object};
+use crate::value::{indices, insert_all, list as json_list, object as json_object};
 
 use super::callbacks::CallerFunctions;
 use super::convert::{
@@ -25,6 +25,15 @@ use super::node::JsNode;
 #[wasm_bindgen]
 pub struct SessionHandle {
     session: Session<JsNode<'static>>,
+    /// The options that were last given to be kept.
+    kept: Prepared,
+}
+
+/// Options, read.
+#[derive(Clone, Default)]
+struct Prepared {
+    options: Options,
+    functions: CallerFunctions,
 }
 
 #[wasm_bindgen]
@@ -33,7 +42,7 @@ impl SessionHandle {
     pub fn open(id: &str, summary: Option<String>, outcomes: Option<String>) -> Result<SessionHandle, JsValue> {
         let verdicts = outcomes.map(|outcomes| Verdict::list_of_json(&outcomes)).unwrap_or_default();
         let session = Session::new(id, Transcript { messages: Vec::new(), summary, verdicts }).map_err(js_error)?;
-        Ok(SessionHandle { session })
+        Ok(SessionHandle { session, kept: Prepared::default() })
     }
 
     /// Adds messages at the end.
@@ -41,23 +50,33 @@ impl SessionHandle {
         self.session.append(added_messages(&messages)?).map_err(js_error)
     }
 
-    /// Projects. `turn` are the options beside those of the policy.
-    pub fn turn(&mut self, options: JsValue, turn: JsValue) -> Result<JsValue, JsValue> {
-        let parsed = options_of(&options)?;
-        let turn = TurnOptions::parse(Some(&JsNode::Live(turn))).map_err(js_error)?;
-        let functions = CallerFunctions::of(&options)?;
+    /// Projects. Without options it takes those that were last given to be kept. `turn` are the options beside those of
+    /// the policy, `clock` is the time unless they name another.
+    pub fn turn(&mut self, options: JsValue, keeps: bool, turn: JsValue, clock: f64) -> Result<JsValue, JsValue> {
+        let prepared = if options.is_undefined() {
+            self.kept.clone()
+        } else {
+            Prepared { options: options_of(&options)?, functions: CallerFunctions::of(&options)? }
+        };
+        let turn = (!turn.is_undefined()).then_some(JsNode::Live(turn));
+        let mut turn = TurnOptions::parse(turn.as_ref()).map_err(js_error)?;
+        turn.now = turn.now.or(Some(clock));
+        if keeps {
+            self.kept.clone_from(&prepared);
+        }
+        let Prepared { options, functions } = prepared;
         // A projector sees the messages while the session is at work, so it gets a list of its own.
         let needed = if functions.has_projector() { self.session.messages() } else { &[] };
         let messages = needed.to_vec();
-        let done = functions.run(&messages, |callbacks| self.session.project_turn(&parsed, &turn, callbacks))?;
-        turn_to_js(&done)
+        let done = functions.run(&messages, |callbacks| self.session.project_turn(&options, &turn, callbacks))?;
+        turn_to_js(done)
     }
 
     /// Does a turn once more that an event recorded.
     pub fn resume(&mut self, event: JsValue) -> Result<JsValue, JsValue> {
         let functions = CallerFunctions::default();
         let done = functions.run(&[], |callbacks| self.session.resume(&JsNode::Live(event), callbacks))?;
-        turn_to_js(&done)
+        turn_to_js(done)
     }
 
     /// The working memory, with a name for its state; without one there is none.
@@ -137,7 +156,7 @@ pub fn message_hashes(messages: JsValue) -> Result<JsValue, JsValue> {
 
 /// Where the view begins to differ from the one before, the messages from there on (a number is a message of the
 /// source), what became of messages, the event, and what was found anew of what an event records.
-fn turn_to_js(turn: &Turn<JsNode<'static>>) -> Result<JsValue, JsValue> {
+fn turn_to_js(turn: Turn<JsNode<'static>>) -> Result<JsValue, JsValue> {
     let tail = host::new_list();
     for shown in &turn.tail {
         let item = match shown {
@@ -147,7 +166,7 @@ fn turn_to_js(turn: &Turn<JsNode<'static>>) -> Result<JsValue, JsValue> {
         host::push(&tail, &item);
     }
     let News { dropped, trimmed, redacted, pointers, hidden_calls, stripped, invalidated } = &turn.news;
-    let news = json_object([
+    let lists = [
         ("dropped", indices(dropped)),
         ("trimmed", indices(trimmed)),
         ("redacted", indices(redacted)),
@@ -155,18 +174,27 @@ fn turn_to_js(turn: &Turn<JsNode<'static>>) -> Result<JsValue, JsValue> {
         ("hidden_calls", json_list(hidden_calls, HiddenCall::to_json)),
         ("stripped", indices(stripped)),
         ("invalidated", indices(invalidated)),
-    ]);
+    ];
+    // In most turns there is no news.
+    let mut news = Map::new();
+    insert_all(&mut news, &mut lists.into_iter().filter(|(_, list)| list.as_array().is_some_and(|it| !it.is_empty())));
+    let news = Value::Object(news);
     let told = json_object([
         ("from", turn.from.into()),
         ("is_fresh", turn.is_fresh.into()),
         ("news", news),
         ("lone_surrogates", indices(&turn.report.lone_surrogate_indices)),
-        ("prefix_hash", turn.report.prefix_hash.clone().into()),
-        ("source_hash", turn.report.source_hash.clone().into()),
+        ("prefix_hash", turn.report.prefix_hash.into()),
+        ("source_hash", turn.report.source_hash.into()),
         ("kept_count", turn.report.kept_count.into()),
-        ("event", turn.event.clone()),
     ]);
-    let js = json_to_js(&told)?;
+    // The event is written already.
+    let mut text = canonical_value(&told);
+    text.pop();
+    text.push_str(",\"event\":");
+    text.push_str(&turn.event_text);
+    text.push('}');
+    let js = host::parse_json(&text)?;
     host::define(&js, "tail", &tail);
     if let Some(custom) = &turn.custom {
         let messages = list(custom.messages.iter().map(shown_to_js))?;

@@ -229,7 +229,7 @@ impl TranscriptHandle {
 /// The JavaScript value of a live message.
 fn own(message: &JsNode<'static>) -> JsValue {
     match message {
-        JsNode::Live(object) => object.clone(),
+        JsNode::Live(object) | JsNode::Opened(object, _) => object.clone(),
         JsNode::Parsed(_) | JsNode::Exact(_) => JsValue::UNDEFINED,
     }
 }
@@ -237,7 +237,7 @@ fn own(message: &JsNode<'static>) -> JsValue {
 fn document_of(message: &JsNode<'_>) -> Option<Document> {
     match message {
         JsNode::Exact(message) => Some(message.to_document()),
-        JsNode::Live(_) | JsNode::Parsed(_) => None,
+        JsNode::Live(_) | JsNode::Opened(..) | JsNode::Parsed(_) => None,
     }
 }
 
