@@ -484,6 +484,64 @@ test('bad input is a ProjectionError that names what is wrong', (t) => {
   failure(() => agent.projectTurn(), 'freed');
 });
 
+test('a scratchpad that JSON cannot hold is refused, and the one before it stays', (t) => {
+  const agent = session(t, { transcript: BROKEN });
+  agent.setScratchpad({ open: 1 }, 7);
+  const circular = {};
+  circular.self = circular;
+  for (const value of [() => {}, Symbol('x'), 10n, circular]) {
+    failure(() => agent.setScratchpad(value), 'invalid_option', 'value');
+  }
+  for (const version of [NaN, Infinity, null, {}]) {
+    failure(() => agent.setScratchpad({}, version), 'invalid_option', 'version');
+  }
+  assert.deepEqual(plain(agent).scratchpad, { value: { open: 1 }, version: 7 });
+});
+
+test('a saved session that is broken is a ProjectionError, whatever is broken in it', (t) => {
+  const agent = session(t, { transcript: BROKEN });
+  agent.projectTurn('clean_tool_repair');
+  agent.compact(2);
+  agent.append(user('go on'));
+  const saved = () => plain(agent);
+  for (const [path, breakIt] of [
+    ['transcript.messages[0]', (json) => (json.transcript.messages[0] = null)],
+    ['transcript.events[0]', (json) => (json.transcript.events[0] = null)],
+    ['archive[0].messages[1]', (json) => (json.archive[0].messages[1] = 5)],
+    ['archive[0]', (json) => (json.archive[0].end = -5)],
+    ['archive[0]', (json) => (json.archive[0].start = -1)],
+    ['archive[0]', (json) => (json.archive[0].end += 1)],
+    ['transcript.messages', (json) => (json.transcript.events[0].metadata.source_count = -5)],
+    ['transcript.messages', (json) => (json.transcript.events[1].metadata.source_count = 0)],
+    ['scratchpad', (json) => (json.scratchpad = 'x')],
+    ['last_turn_at', (json) => (json.last_turn_at = 'x')],
+  ]) {
+    const json = saved();
+    breakIt(json);
+    failure(() => AgentSession.fromJSON(json, { verify: false }), 'session_invalid', path);
+  }
+  failure(() => AgentSession.fromJSON(saved(), { verfy: false }), 'unknown_option', 'options.verfy');
+  failure(() => AgentSession.fromJSON(saved(), { verify: 'no' }), 'invalid_option', 'options.verify');
+  failure(() => session(t, { transcript: { messages: [], events: 'x' } }), 'invalid_transcript', 'transcript.events');
+  failure(() => session(t, { transcript: { messages: [], assets: 5 } }), 'invalid_transcript', 'transcript.assets');
+  AgentSession.fromJSON(saved(), null).free();
+});
+
+test('a session that goes on from JSON decides nothing twice', (t) => {
+  const messages = steps();
+  const agent = session(t, { transcript_projection: { policy: 'reachability_gc', root_window: 2, min_chars: 100 } });
+  agent.append(user('go'));
+  for (let n = 0; n < 6; n++) agent.append(...messages.next().value);
+  const before = agent.projectTurn();
+  assert(before.redacted_count > 0);
+  const next = AgentSession.fromJSON(JSON.stringify(agent));
+  t.after(() => next.free());
+  const after = next.projectTurn();
+  assert.deepEqual(after.event.metadata.session.decisions, []);
+  assert.deepEqual(after.redaction_pointers, before.redaction_pointers);
+  assert.equal(after.reclaimed_chars, before.reclaimed_chars);
+});
+
 test('a message that cannot be hashed decides nothing, and the session goes on', (t) => {
   const agent = session(t, { transcript: BROKEN.slice(0, 3), transcript_projection: 'clean_tool_repair' });
   agent.projectTurn();

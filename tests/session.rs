@@ -270,6 +270,51 @@ fn a_session_reclaims_what_projections_of_its_views_reclaim() {
     runner().run(&strategy, property).unwrap();
 }
 
+/// A policy that comes back, or comes with other options, reads all from the start: what is settled it leaves.
+#[test]
+fn nothing_is_decided_twice_whatever_the_options_become() {
+    let sets = option_sets();
+    let strategy = (sessions(), prop::collection::vec(0..sets.len(), 2..5), prop::collection::vec(1..6_usize, 1..5));
+    let property = |(session, at, steps): (session::Session, Vec<usize>, Vec<usize>)| {
+        let options_of = |turns: usize| (sets[at[turns % at.len()]].clone(), json!({}));
+        each_turn(&session.messages, &steps, &options_of, &mut |told, set, _, _| {
+            let view = told.last();
+            for (list, fields) in [
+                ("redaction_pointers", ["source_index", "source_block_index"]),
+                ("hidden_calls", ["call_index", "call_block"]),
+            ] {
+                let count = view[list].as_array().unwrap().len();
+                prop_assert_eq!(set_of(&view[list], &fields).len(), count, "{} {}", list, set);
+            }
+            Ok(())
+        })
+    };
+    runner().run(&strategy, property).unwrap();
+}
+
+#[test]
+fn a_body_that_is_replaced_is_not_replaced_again() {
+    let messages = long_session(40);
+    let gc = |min_chars: usize| json!({"policy": "reachability_gc", "root_window": 4, "min_chars": min_chars});
+    for between in [json!("raw"), json!("clean_tool_repair"), gc(21), gc(20)] {
+        let mut told = Told::new();
+        told.append(&messages);
+        let first = told.turn(&options(&gc(20)), &TurnOptions::default());
+        assert!(first.report.redacted_count > 0);
+        told.turn(&options(&between), &TurnOptions::default());
+        let last = told.turn(&options(&gc(20)), &TurnOptions::default());
+        assert_eq!(last.event["metadata"]["session"]["decisions"], json!([]), "{between}");
+        assert_eq!(last.report.redacted_count, first.report.redacted_count, "{between}");
+        assert_eq!(last.cache.rewritten_tokens, 0, "{between}");
+        // A session that goes on from its events begins late as well.
+        let mut resumed = Told::new();
+        resumed.append(&messages);
+        resumed.session.resume(&&first.event, Callbacks::default()).expect("a turn");
+        let turn = resumed.turn(&options(&gc(20)), &TurnOptions::default());
+        assert_eq!(turn.event["metadata"]["session"]["decisions"], json!([]), "{between}");
+    }
+}
+
 /// Does all turns of a session once more in another one.
 fn redo(messages: &[Value], events: &[Value]) -> Vec<Value> {
     let mut told = Told::new();
@@ -680,6 +725,43 @@ fn decisions_on_what_a_compaction_leaves_stay() {
         told.append(&messages[61..]);
         told.turn(&set, &TurnOptions::default());
         assert_eq!(told.last()["prefix_hash"], raw_hash(&told.last()["messages"]), "{policy}");
+    }
+}
+
+#[test]
+fn a_compaction_changes_a_custom_view_from_its_summary_on() {
+    let messages = long_session(8);
+    fn everything<'a>(all: &[&'a Value]) -> Result<CustomView<&'a Value>, ProjectionError> {
+        Ok(CustomView::of(all.iter().map(|message| Patched::Source(*message)).collect()))
+    }
+    let mut all = everything;
+    let custom = json!({"policy": "custom", "projector": null});
+    for before in ["custom", "raw"] {
+        let mut session = empty();
+        session.append(messages.iter().collect()).unwrap();
+        let callbacks = Callbacks { is_error: None, projector: Some(&mut all) };
+        session
+            .project_turn(&options(&json!({"policy": before, "projector": null})), &TurnOptions::default(), callbacks)
+            .unwrap();
+        let compaction = session.plan_compaction(&Triggers::keeping(4), true, None).expect("a compaction");
+        let summary: &'static Value = Box::leak(Box::new(compaction.summary));
+        let start = compaction.replaced.start;
+        session.compact(compaction.replaced, summary).unwrap();
+        let callbacks = Callbacks { is_error: None, projector: Some(&mut all) };
+        let turn = session.project_turn(&options(&custom), &TurnOptions::default(), callbacks).unwrap();
+        assert_eq!(turn.cache.stable_prefix_count, start, "{before}");
+    }
+}
+
+#[test]
+fn a_compaction_of_messages_that_are_not_there_is_an_error() {
+    let messages = long_session(2);
+    for (start, end) in [(0, usize::MAX), (3, 2), (usize::MAX, usize::MAX), (0, messages.len() + 1)] {
+        let mut session = empty();
+        session.append(messages.iter().collect()).unwrap();
+        let error = session.compact(start..end, &messages[0]).unwrap_err();
+        assert_eq!(error.code().as_str(), "invalid_option", "{start}..{end}");
+        assert_eq!(session.messages().len(), messages.len());
     }
 }
 

@@ -68,7 +68,16 @@ struct Entry {
 /// What a message holds, as JSON text.
 enum Content {
     Whole(String),
-    Blocks(Vec<String>),
+    Blocks(Vec<Block>),
+}
+
+/// A block, with what tells whether another one is the same with more of it: one answer can have thousands.
+struct Block {
+    json: String,
+    /// The id, of a call.
+    call: Option<String>,
+    /// Whether it is text or thinking.
+    is_said: bool,
 }
 
 impl ReadLines for Reader {
@@ -202,7 +211,7 @@ impl Entry {
             role,
             match content {
                 Some(content) if content.is_array() => {
-                    Content::Blocks(blocks.iter().map(|block| with_room(block.raw())).collect())
+                    Content::Blocks(blocks.iter().map(|block| Block::of(*block)).collect())
                 }
                 content => Content::Whole(with_room(content.map_or("\"\"", Slice::raw))),
             },
@@ -331,10 +340,15 @@ fn mark<'a>(path: &mut [bool], entries: impl Iterator<Item = (usize, &'a Entry)>
 fn preserved(entries: &[Entry], boundary: usize, out: &mut Output) -> Vec<usize> {
     let Some(entry) = entries.get(boundary) else { return Vec::new() };
     let Some(Some((head, tail))) = &entry.boundary else { return Vec::new() };
-    let by_id = |id: &str| entries.iter().position(|entry| entry.source.id.as_deref() == Some(id));
+    let mut ids = Positions::default();
+    for (index, entry) in entries.iter().enumerate() {
+        entry.source.id.iter().for_each(|id| ids.add(id, index));
+    }
+    let by_id = |id: &str| ids.all(id).first().copied();
     let mut segment = Vec::new();
     let mut next = by_id(tail);
-    while let Some(index) = next.filter(|index| !segment.contains(index)) {
+    // A way longer than the file goes round in a circle.
+    while let Some(index) = next.filter(|_| segment.len() < entries.len()) {
         segment.push(index);
         let entry = entries.get(index);
         if entry.is_some_and(|entry| entry.source.id.as_ref() == Some(head)) {
@@ -388,9 +402,12 @@ impl Merged {
             let json = match content {
                 Content::Whole(text) => wrapped(&role, "", text, ""),
                 Content::Blocks(mut blocks) if blocks.len() == 1 => {
-                    wrapped(&role, "[", blocks.pop().unwrap_or_default(), "]")
+                    wrapped(&role, "[", blocks.pop().map(|block| block.json).unwrap_or_default(), "]")
                 }
-                Content::Blocks(blocks) => wrapped(&role, "", list(&blocks), ""),
+                Content::Blocks(blocks) => {
+                    let blocks: Vec<&str> = blocks.iter().map(|block| block.json.as_str()).collect();
+                    wrapped(&role, "", list(&blocks), "")
+                }
             };
             Some(Message { json, source: entry.source, outcomes: entry.outcomes })
         })
@@ -402,7 +419,7 @@ impl Content {
     fn append(&mut self, added: Content) {
         let mut blocks = std::mem::replace(self, Content::Blocks(Vec::new())).into_blocks();
         for block in added.into_blocks() {
-            let known = blocks.iter().position(|known| has_grown(known, &block));
+            let known = blocks.iter().position(|known| known.grew_to(&block));
             match known.and_then(|at| blocks.get_mut(at)) {
                 Some(known) => *known = block,
                 None => blocks.push(block),
@@ -411,20 +428,37 @@ impl Content {
         *self = Content::Blocks(blocks);
     }
 
-    fn into_blocks(self) -> Vec<String> {
+    fn into_blocks(self) -> Vec<Block> {
         match self {
             Content::Blocks(blocks) => blocks,
             Content::Whole(text) if text == "\"\"" => Vec::new(),
             Content::Whole(text) => {
                 let said = Index::of(&text).ok().and_then(|index| Some(index.root(&text).str()?.into_owned()));
-                vec![text_block(&said.unwrap_or(text))]
+                vec![Block { json: text_block(&said.unwrap_or(text)), call: None, is_said: true }]
             }
         }
     }
 }
 
-/// Whether `new` is `old` with more of it.
-fn has_grown(old: &str, new: &str) -> bool {
+impl Block {
+    fn of(block: Slice<'_>) -> Self {
+        let kind = block.text("type");
+        let call = kind.as_ref().filter(|kind| *kind == "tool_use").and_then(|_| block.string("id"));
+        let is_said = matches!(kind.as_deref(), Some("text" | "thinking"));
+        Block { json: with_room(block.raw()), call, is_said }
+    }
+
+    /// Whether `new` is this with more of it.
+    fn grew_to(&self, new: &Block) -> bool {
+        match (&self.call, &new.call) {
+            (Some(call), Some(new)) => call == new,
+            _ => self.is_said && new.is_said && says_more(&self.json, &new.json),
+        }
+    }
+}
+
+/// Whether the text or the thinking in `new` goes on from that in `old`.
+fn says_more(old: &str, new: &str) -> bool {
     let (Ok(old_index), Ok(new_index)) = (Index::of(old), Index::of(new)) else { return false };
     let (old, new) = (old_index.root(old), new_index.root(new));
     let kind = old.text("type");
@@ -436,7 +470,6 @@ fn has_grown(old: &str, new: &str) -> bool {
         !old.is_empty() && new.starts_with(&*old)
     };
     match kind.as_deref() {
-        Some("tool_use") => old.get("id").is_some() && old.text("id") == new.text("id"),
         Some("text") => starts("text"),
         Some("thinking") => starts("thinking"),
         _ => false,

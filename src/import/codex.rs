@@ -6,6 +6,7 @@ use crate::document::{Index, Slice};
 use super::format::{Format, ReadLines, Scope, Sniff, certain, likely};
 use super::line::Line;
 use super::output::{Message, Outcome, Output, Source};
+use super::positions::Positions;
 use super::write::{Object, as_text, of_type};
 
 /// The format.
@@ -58,6 +59,8 @@ fn read_document(root: Slice<'_>, scope: Scope, out: &mut Output) {
 struct Reader {
     scope: Scope,
     entries: Vec<Entry>,
+    /// The entries that make or answer each call.
+    by_call: Positions,
     /// What events say of outputs that are not there yet.
     ends: Vec<Outcome>,
     /// What events repeat of messages: it counts only where there are no items, as in very old files.
@@ -70,8 +73,7 @@ struct Reader {
 struct Entry {
     message: Message,
     part: Part,
-    /// The call that it makes or answers.
-    call_id: Option<String>,
+    /// Whether it answers a call.
     is_output: bool,
 }
 
@@ -150,6 +152,7 @@ impl Reader {
         Reader {
             scope,
             entries: Vec::new(),
+            by_call: Positions::default(),
             ends: Vec::new(),
             repeated: Vec::new(),
             has_items: false,
@@ -176,7 +179,7 @@ impl Reader {
     }
 
     fn add(&mut self, json: String, source: Source, part: Part) {
-        self.entries.push(Entry { message: Message::new(json, source), part, call_id: None, is_output: false });
+        self.entries.push(Entry { message: Message::new(json, source), part, is_output: false });
     }
 
     fn item(&mut self, item: Slice<'_>, mut place: Source, out: &mut Output) {
@@ -198,8 +201,9 @@ impl Reader {
             Some(at) => Some(self.ends.swap_remove(at)),
             None => said_by_text(item.get("output")),
         });
+        call_id.iter().for_each(|id| self.by_call.add(id, self.entries.len() - 1));
         if let Some(entry) = self.entries.last_mut() {
-            (entry.call_id, entry.is_output) = (call_id, is_output);
+            entry.is_output = is_output;
             entry.message.outcomes.extend(outcome.flatten());
         }
     }
@@ -224,8 +228,8 @@ impl Reader {
             self.roll_back(event.get("num_turns").and_then(Slice::int).unwrap_or(1));
         } else if let Some(end) = said_by_event(event) {
             // The nearest item of the call: its output, or the call itself where the output is still to come.
-            let is_meant = |entry: &&mut Entry| entry.call_id == end.call_id;
-            match self.entries.iter_mut().rev().find(is_meant).filter(|entry| entry.is_output) {
+            let meant = end.call_id.as_deref().and_then(|id| self.by_call.last(id));
+            match meant.and_then(|at| self.entries.get_mut(at)).filter(|entry| entry.is_output) {
                 Some(entry) if entry.message.outcomes.iter().all(|known| known.inferred) => {
                     entry.message.outcomes = vec![end];
                 }

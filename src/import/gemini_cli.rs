@@ -8,6 +8,7 @@ use crate::document::Slice;
 use super::format::{Format, ReadLines, Scope, Sniff, certain, likely, possible};
 use super::line::Line;
 use super::output::{Message, Outcome, Output, Source};
+use super::positions::Positions;
 use super::write::{Object, list};
 
 /// The format.
@@ -53,7 +54,7 @@ fn sniff_document(root: Slice<'_>) -> Option<Sniff> {
 
 fn read_document(root: Slice<'_>, scope: Scope, out: &mut Output) {
     if let Some(records) = root.get("messages") {
-        let mut reader = Reader { scope, records: Vec::new() };
+        let mut reader = Reader::new(scope);
         for (index, record) in records.list().into_iter().enumerate() {
             let place = out.place(format!("messages[{index}]"), record);
             reader.add(record, place, out);
@@ -67,12 +68,13 @@ fn read_document(root: Slice<'_>, scope: Scope, out: &mut Output) {
 }
 
 fn reader(scope: Scope) -> Box<dyn ReadLines> {
-    Box::new(Reader { scope, records: Vec::new() })
+    Box::new(Reader::new(scope))
 }
 
 struct Reader {
     scope: Scope,
     records: Vec<Record>,
+    ids: Positions,
 }
 
 /// What the CLI keeps of a turn.
@@ -125,8 +127,12 @@ impl ReadLines for Reader {
 }
 
 impl Reader {
+    fn new(scope: Scope) -> Self {
+        Reader { scope, records: Vec::new(), ids: Positions::default() }
+    }
+
     fn live(&mut self) -> impl Iterator<Item = &mut Record> {
-        self.records.iter_mut().filter(|record| !matches!(record.source.branch, Some("abandoned" | "compacted")))
+        self.records.iter_mut().filter(|record| record.is_live())
     }
 
     fn add(&mut self, value: Slice<'_>, mut source: Source, out: &mut Output) {
@@ -143,14 +149,15 @@ impl Reader {
             // Headlines of what the model thought, for the screen only.
             out.count("thoughts");
         }
-        let id = record.source.id.clone();
-        let known = self.live().find(|known| id.is_some() && known.source.id == id);
-        if let Some(known) = known {
+        let is_live = |at: &&usize| self.records.get(**at).is_some_and(Record::is_live);
+        let known = record.source.id.as_deref().and_then(|id| self.ids.all(id).iter().find(is_live)).copied();
+        if let Some(known) = known.and_then(|at| self.records.get_mut(at)) {
             // A record is written again when a tool reports; it keeps its place.
             record.source.also_lines.clone_from(&known.source.also_lines);
             record.source.also_lines.extend(known.source.line);
             *known = record;
         } else {
+            record.source.id.iter().for_each(|id| self.ids.add(id, self.records.len()));
             self.records.push(record);
         }
     }
@@ -192,6 +199,10 @@ impl Reader {
 const NOT_SENT: [&str; 4] = ["/", "?", "<session_context>", "<hook_context>"];
 
 impl Record {
+    fn is_live(&self) -> bool {
+        !matches!(self.source.branch, Some("abandoned" | "compacted"))
+    }
+
     fn of(value: Slice<'_>, mut source: Source, role: &'static str) -> Self {
         let parts = value.get("content").map(parts).unwrap_or_default();
         let mut answers = Vec::new();

@@ -144,7 +144,11 @@ pub fn read_line(raw: RawLine<'_>, out: &mut Output, each: &mut dyn FnMut(&Line<
     };
     let value = index.root(&text);
     if is_lossy {
-        out.warn_line("invalid_utf8", raw.number, "bytes that are not UTF-8: read as U+FFFD");
+        out.warn_line(
+            "invalid_utf8",
+            raw.number,
+            "bytes that are not UTF-8: read as U+FFFD, which shifts byte ranges within the line",
+        );
     }
     if !value.is_object() {
         out.count("not_an_object");

@@ -9,6 +9,7 @@ use super::format::{Format, ReadLines, Scope, Sniff, certain, likely};
 use super::line::Line;
 use super::output::{Message, Outcome, Output, Source};
 use super::parts::{as_string, chat_answer, chat_call, chat_call_of, chat_result, failed_exit, only};
+use super::positions::Positions;
 use super::write::{Object, list, message, quoted};
 
 /// The format.
@@ -263,7 +264,7 @@ impl Reader {
         let cause = event.get("cause").map(Slice::raw);
         let is_called = |cause: &&str| {
             let is_cause = |entry: &&Entry| entry.source.id.as_deref() == Some(cause);
-            self.entries.iter().find(is_cause).is_some_and(|entry| matches!(entry.content, Content::Answer { .. }))
+            self.entries.iter().rfind(is_cause).is_some_and(|entry| matches!(entry.content, Content::Answer { .. }))
         };
         let id = linked_id.map(str::to_owned).or(cause.filter(is_called).map(|cause| event_id(Some(cause))));
         if id.is_none() {
@@ -313,15 +314,18 @@ impl Reader {
             self.entries.insert(at.min(condensation.behind), entry);
         }
         let mut merged: Vec<Entry> = Vec::new();
+        let mut responses = Positions::default();
         for entry in self.entries {
-            let is_same = |known: &&mut Entry| {
-                entry.response.is_some()
-                    && known.response == entry.response
-                    && known.source.branch == entry.source.branch
-            };
-            match merged.iter_mut().rev().find(is_same) {
+            let response = entry.response.as_deref();
+            let is_beside =
+                |at: &&usize| merged.get(**at).is_some_and(|known| known.source.branch == entry.source.branch);
+            let first = response.and_then(|response| responses.all(response).iter().rfind(is_beside)).copied();
+            match first.and_then(|at| merged.get_mut(at)) {
                 Some(first) => first.merge(entry),
-                None => merged.push(entry),
+                None => {
+                    response.iter().for_each(|response| responses.add(response, merged.len()));
+                    merged.push(entry);
+                }
             }
         }
         for entry in merged {

@@ -353,7 +353,9 @@ impl Reader {
                     }
                 }
             }
-            thread.responses.retain(|(_, length)| *length <= kept);
+            while thread.responses.last().is_some_and(|(_, length)| *length > kept) {
+                thread.responses.pop();
+            }
         }
         for (found, key) in request.into_iter().zip(keys).skip(known) {
             self.add(found, key, thread, at, out);
@@ -370,7 +372,7 @@ impl Reader {
     /// The conversation that has this response, and its length behind it.
     fn behind(&self, response: &str) -> Option<(usize, usize)> {
         self.threads.iter().enumerate().find_map(|(index, thread)| {
-            let (_, length) = thread.responses.iter().find(|(id, _)| id == response)?;
+            let (_, length) = thread.responses.iter().rfind(|(id, _)| id == response)?;
             Some((index, *length))
         })
     }

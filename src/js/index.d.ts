@@ -1036,7 +1036,10 @@ export declare class Transcript<M extends object = Message> {
 // ---------------------------------------------------------------------------------------------
 // AgentSession: projecting before every request of an agent (ours; the seed's `agent_session_project_turn`)
 
-/** When new decisions are worth that the provider's cache of the prompt is broken. Any one of them is enough. */
+/**
+ * When new decisions are worth that the provider's cache of the prompt is broken. Any one of them is enough; with none of
+ * them only `flush` takes what is held back.
+ */
 export interface BatchOptions {
   /** When so many tokens would be reclaimed by all that is held back. */
   readonly min_reclaimed_tokens?: number | null | undefined;
@@ -1299,9 +1302,9 @@ export declare class AgentSession<M extends object = Message> {
   static fromJSON<M extends object = Message>(
     json: string | Uint8Array | SavedSession<M>,
     options?: {
-      readonly verify?: boolean | undefined;
+      readonly verify?: boolean | null | undefined;
       readonly transcript_projection?: TurnOptions<M, object> | null | undefined;
-    },
+    } | null,
   ): AgentSession<M>;
   readonly session_id: string;
   /** The number of messages in the list. */
@@ -1345,7 +1348,10 @@ export declare class AgentSession<M extends object = Message> {
   replay(eventId: string, callbacks?: ReplayCallbacks<M>): SessionReplay<M>;
   /** What `JSON.stringify(session)` saves. */
   toJSON(): SavedSession<M>;
-  /** Gives the memory back. More than once does no harm; any other use after it throws `freed`. */
+  /**
+   * Gives the memory back; more than once does no harm. What needs the engine throws `freed` after it; the transcript, the
+   * archive and `toJSON` are still there.
+   */
   free(): void;
   /** `free()`, for `using`. */
   [Symbol.dispose](): void;
@@ -1486,7 +1492,6 @@ export type ImportWarningCode =
   /** The last line was cut off: left out. */
   | 'truncated'
   /** A line is not JSON: left out. */
-  /** Text that is not JSON; or what is neither text nor bytes, where one of them is wanted. */
   | 'invalid_json'
   /** A line holds something else than an object: left out. */
   | 'not_an_object'
@@ -1572,9 +1577,9 @@ export declare class Importer {
   [Symbol.dispose](): void;
 }
 
-
-
 // ---------------------------------------------------------------------------------------------
+// Export. (Ours)
+
 /**
  * Writes the messages to send as text, without marks: a JSON array, or one message a line. The view of a `Transcript`
  * that was read from text or from a file keeps the text's own spelling: every digit, the order of keys, escapes. Nothing
@@ -1639,10 +1644,7 @@ export type ErrorCode =
    * message says why.
    */
   | 'not_initialized'
-  /** The `Transcript` or the `AgentSession` was freed. */
-
-// ---------------------------------------------------------------------------------------------
-  /** The `Transcript` was freed; the `Importer` was, or has finished. */
+  /** The `Transcript`, the `AgentSession` or the `Importer` was freed; an `Importer` is when it has finished. */
   | 'freed'
   /** A callback tried to change the `Transcript` or the `AgentSession` that is being projected. */
   | 'in_use'

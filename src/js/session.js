@@ -9,6 +9,7 @@ import { Sent } from './sent.js';
 import { Transcript } from './transcript.js';
 
 const KNOWN = ['session_id', 'transcript', 'transcript_projection'];
+const RESUME = ['verify', 'transcript_projection'];
 const EVENT = 'transcript_projected';
 const PROJECTION = 'transcript.projection';
 const COMPACTION = 'compaction';
@@ -49,6 +50,10 @@ export class AgentSession {
     // What is wrong with it, the engine says.
     call(() => engine.shouldCompact(given, 1));
     const messages = listOf(given);
+    for (const name of ['events', 'assets']) {
+      const list = given[name] ?? [];
+      if (!Array.isArray(list)) throw mistake('invalid_transcript', `transcript.${name}`, 'an array', typeof list);
+    }
     this.#transcript = {
       _type: 'transcript',
       version: 2,
@@ -80,10 +85,11 @@ export class AgentSession {
    * Goes on with a saved session.
    *
    * @param {string | Uint8Array | object} json
-   * @param {{verify?: boolean, transcript_projection?: string | object}} [options]
+   * @param {{verify?: boolean, transcript_projection?: string | object} | null} [options]
    * @returns {AgentSession}
    */
-  static fromJSON(json, { verify = true, transcript_projection } = {}) {
+  static fromJSON(json, options) {
+    const { verify, transcript_projection } = resumeOptions(options);
     const saved = parsed(json);
     const { summary, id, assets } = saved.transcript;
     const { outcomes } = saved;
@@ -241,13 +247,16 @@ export class AgentSession {
    * @param {string | number} [version] names this state of it
    */
   setScratchpad(value, version = this.#scratchpads + 1) {
-    if (typeof version !== 'string' && typeof version !== 'number') {
-      throw mistake('invalid_option', 'version', 'a string or a number', typeof version);
+    if (typeof version !== 'string' && !Number.isFinite(version)) {
+      const found = typeof version === 'number' ? version : typeof version;
+      throw mistake('invalid_option', 'version', 'a string or a number', found);
     }
-    const isNone = value === null || value === undefined;
-    this.#owned.change((handle) => handle.setScratchpad(value ?? null, isNone ? undefined : `${version}`), 'do so');
+    // As it will be read back: a session that goes on from JSON is to have the same.
+    const copy = asJSON(value ?? null);
+    const isNone = copy === null;
+    this.#owned.change((handle) => handle.setScratchpad(copy, isNone ? undefined : `${version}`), 'do so');
     this.#scratchpads = typeof version === 'number' ? version : this.#scratchpads + 1;
-    this.#scratchpad = isNone ? null : { value: JSON.parse(JSON.stringify(value)), version };
+    this.#scratchpad = isNone ? null : { value: copy, version };
   }
 
   /**
@@ -350,7 +359,9 @@ export class AgentSession {
     let at = 0;
     const appendTo = (count) => {
       const list = lists[this.#archive.length];
-      if (!(count <= list.length)) throw mistake('session_invalid', 'transcript.messages', `${count} messages`, list.length);
+      if (!(Number.isInteger(count) && count >= at && count <= list.length)) {
+        throw mistake('session_invalid', 'transcript.messages', `${count} messages`, list.length);
+      }
       this.#append(list.slice(at, count));
       at = count;
     };
@@ -366,7 +377,7 @@ export class AgentSession {
         const entry = archive[this.#archive.length];
         // The very message that stands in the list that follows.
         const summary = lists[this.#archive.length + 1]?.[entry?.start];
-        if (summary === undefined) throw mistake('session_invalid', 'archive', 'an entry for each compaction', 'fewer');
+        if (summary === undefined || entry.end > this.length) throw mistake('session_invalid', 'archive', 'an entry for each compaction', 'fewer');
         this.#cut({ start: entry.start, end: entry.end, summary });
         this.#owned.use((handle) => handle.setLastEvent(record.id));
         this.#transcript.events.push(record);
@@ -668,6 +679,31 @@ function tableOf(options) {
   throw mistake('invalid_option', 'options', 'an object or the name of a policy', typeof options);
 }
 
+/** The options of `fromJSON`. */
+function resumeOptions(options) {
+  const table = options ?? {};
+  if (typeof table !== 'object') throw mistake('invalid_option', 'options', 'an object', typeof table);
+  for (const name of Object.keys(table)) {
+    if (!RESUME.includes(name)) throw mistake('unknown_option', `options.${name}`, `one of ${RESUME.join(', ')}`, 'another');
+  }
+  const verify = table.verify ?? true;
+  if (typeof verify !== 'boolean') throw mistake('invalid_option', 'options.verify', 'a boolean', typeof verify);
+  return { ...table, verify };
+}
+
+/** A copy of a value as JSON has it. */
+function asJSON(value) {
+  let text;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    // What `toJSON` of the caller throws is the caller's.
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+  }
+  if (text === undefined) throw mistake('invalid_option', 'value', 'a JSON value', typeof value);
+  return JSON.parse(text);
+}
+
 function listOf(transcript) {
   return Array.isArray(transcript) ? transcript : (transcript.messages ?? transcript.contents ?? transcript.input);
 }
@@ -681,14 +717,23 @@ function parsed(json) {
   needs('session', saved?._type === 'agent_session' && saved.version === 1, 'what `JSON.stringify(session)` writes');
   needs('session_id', typeof saved.session_id === 'string', 'a string');
   needs('transcript.messages', Array.isArray(saved.transcript?.messages), 'an array of messages');
+  const needsObjects = (path, list, expected) =>
+    list.forEach((item, at) => needs(`${path}[${at}]`, typeof item === 'object' && item !== null, expected));
+  needsObjects('transcript.messages', saved.transcript.messages, 'a message');
   needs('transcript.events', Array.isArray(saved.transcript.events), 'an array of events');
+  needsObjects('transcript.events', saved.transcript.events, 'an event');
   needs('archive', Array.isArray(saved.archive), 'an array');
   saved.archive.forEach((entry, at) => {
-    const isEntry = Array.isArray(entry?.messages) && Number.isInteger(entry.start) && Number.isInteger(entry.end);
-    needs(`archive[${at}]`, isEntry, 'messages with `start` and `end`');
+    const isEntry = Array.isArray(entry?.messages) && Number.isInteger(entry.start) && entry.start >= 0;
+    const isWhole = isEntry && entry.end === entry.start + entry.messages.length;
+    needs(`archive[${at}]`, isWhole, 'messages with `start` and `end`');
+    needsObjects(`archive[${at}].messages`, entry.messages, 'a message');
     needs(`archive[${at}].summary`, typeof entry.summary === 'object' && entry.summary !== null, 'a message');
   });
   needs('message_hashes', Array.isArray(saved.message_hashes), 'an array of hashes');
+  const { scratchpad, last_turn_at: time } = saved;
+  needs('scratchpad', (scratchpad ?? null) === null || typeof scratchpad === 'object', '`value` and `version`, or null');
+  needs('last_turn_at', (time ?? null) === null || Number.isFinite(time), 'a number or null');
   return saved;
 }
 

@@ -105,10 +105,11 @@ impl Watch {
             return plan;
         }
         let window = scene.facts.len().saturating_sub(scene.options.root_window).min(scene.open_turn);
-        self.candidates.retain(|candidate| !settled.replaces(candidate.spot) && !settled.hides_result(candidate.spot));
+        let is_shown = |spot: Spot| !settled.replaces(spot) && !settled.hides_result(spot);
+        self.candidates.retain(|candidate| is_shown(candidate.spot));
         // What was looked at before will be looked at again: its identifiers are kept from now on.
         self.candidates.iter_mut().for_each(|candidate| candidate.collect(scene));
-        self.search(scene, window);
+        self.search(scene, window, &is_shown);
         self.count(scene.facts, window);
         let old = self.candidates.partition_point(|candidate| candidate.spot.0 < window);
         let Some(old) = self.candidates.get_mut(..old).filter(|old| !old.is_empty()) else { return plan };
@@ -121,12 +122,12 @@ impl Watch {
         plan
     }
 
-    /// Notes the bodies that left the window.
-    fn search<N: Node>(&mut self, scene: &Scene<'_, N>, window: usize) {
+    /// Notes the bodies that left the window. A watch that begins late finds some that are settled.
+    fn search<N: Node>(&mut self, scene: &Scene<'_, N>, window: usize, is_shown: &dyn Fn(Spot) -> bool) {
         for message_index in self.searched..window {
             let results = scene.facts.get(message_index).map_or(0, |facts| facts.results.len());
-            let candidates = (0..results).filter_map(|position| Candidate::at(scene, (message_index, position)));
-            self.candidates.extend(candidates);
+            let spots = (0..results).map(|position| (message_index, position)).filter(|spot| is_shown(*spot));
+            self.candidates.extend(spots.filter_map(|spot| Candidate::at(scene, spot)));
         }
         self.searched = self.searched.max(window);
     }

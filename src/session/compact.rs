@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::compaction::{Compaction, Triggers, compact_if};
-use crate::error::ProjectionError;
+use crate::error::{ErrorCode, ProjectionError};
 use crate::exchange::Pairs;
 use crate::node::Node;
 use crate::plan::Reclaimed;
@@ -20,9 +20,13 @@ impl<N: Node> Session<N> {
     /// Puts `summary` in place of the messages in `range`. What is settled of the others stays.
     ///
     /// # Errors
-    /// When the summary is malformed.
+    /// When the summary is malformed, or there are no such messages.
     pub fn compact(&mut self, range: Range<usize>, summary: N) -> Result<(), ProjectionError> {
         let Range { start, end } = range;
+        if start > end || end > self.facts.len() {
+            let found = format!("{start}..{end} of {}", self.facts.len());
+            return Err(ProjectionError::new(ErrorCode::InvalidOption, "range", "messages of this session", found));
+        }
         let facts = crate::shape::read(&summary, start)?;
         self.transcript.messages.splice(start..end, [summary]);
         self.facts.splice(start..end, [facts]);
@@ -44,7 +48,10 @@ impl<N: Node> Session<N> {
         self.compactions += 1;
         self.is_cold = true;
         self.is_in_step = false;
-        self.last_custom = None;
+        for own in self.last_custom.iter_mut().flatten() {
+            // From the summary on nothing is where it was.
+            *own = own.filter(|source| *source < start);
+        }
         let changed = self.settled.changed();
         let inserted = self.settled.summary().map(|summary| summary.before);
         self.first_changed = changed.first().copied().into_iter().chain(inserted).min();

@@ -126,7 +126,10 @@ impl<N: Node> Session<N> {
                     self.shown.iter().map(sticky).filter(|source| source.is_none_or(|source| source < sent)).collect()
                 }
             };
-            stable = now.iter().zip(&before).take_while(|(now, before)| now.is_some() && now == before).count();
+            // The sticky view knows its own changes since, such as those of a compaction.
+            let most = if self.last_custom.is_none() { from } else { usize::MAX };
+            let same = now.iter().zip(&before).take(most).take_while(|(now, before)| now.is_some() && now == before);
+            stable = same.count();
             for source in now.into_iter().skip(stable).flatten().filter(|source| *source < sent) {
                 rewritten += self.chars_of(source);
             }
