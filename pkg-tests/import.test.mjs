@@ -1,8 +1,9 @@
 // Session files through the installed package: whole and in pieces, out again byte for byte, and what files say of their
 // results in the policies. What each format means is tested in Rust (tests/import).
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { entry } from './installed.mjs';
+import { PACKAGE_DIR, entry } from './installed.mjs';
 
 const tp = await import(entry);
 const { Importer, Transcript, detectFormat, exportMessages, importFormats, importTranscript, transcriptProject } = tp;
@@ -404,4 +405,20 @@ test('bytes are not kept: they may change after the call', () => {
   bytes.fill(0x20);
   const { transcript } = importer.finish();
   assert.deepEqual(transcript.messages, [{ role: 'user', content: 'keep' }]);
+});
+
+// In a process of its own: the entries share what is loaded.
+test('the inline entry imports once it is given the importers, which are a file of their own', () => {
+  const code = `
+    import { readFileSync } from 'node:fs';
+    import { importTranscript, initImport } from 'transcript-projection/inline';
+    const read = () => importTranscript('[{"role":"user","content":"x"}]').transcript.length;
+    try { read(); } catch ({ code, message }) { console.log(code, /initImport/.test(message)); }
+    const file = import.meta.resolve('transcript-projection/importers.wasm');
+    await initImport(readFileSync(new URL(file)));
+    console.log(read());`;
+  const args = ['--input-type=module', '--eval', code];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: PACKAGE_DIR, encoding: 'utf8' });
+  assert.equal(stderr, '');
+  assert.equal(stdout, 'not_initialized true\n1\n');
 });
