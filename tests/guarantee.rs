@@ -161,7 +161,10 @@ fn check(shape: &Shape, messages: &Value, options: &Value, tally: &Tally) -> Res
         // No provider speaks Harn's shape.
         let is_refused = |violation: &Violation| violation.severity == "error" && violation.rule != "foreign_shape";
         count(&tally.valid, !found(shape, source, provider, &json!({})).iter().any(is_refused));
-        count(&tally.changed, output != *source);
+        if output == *source {
+            continue;
+        }
+        count(&tally.changed, true);
         let mut new: Vec<_> = requests(shape, provider, messages)
             .iter()
             .flat_map(|request| new_violations(shape, messages, &output, provider, request))
