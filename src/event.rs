@@ -69,8 +69,10 @@ pub fn event_of(kind: &str, text: &str, metadata: Map<String, Value>) -> (Value,
     let mut event_text = canonical_value(&event);
     let gap = b"\"metadata\":null";
     if let Some(at) = event_text.as_bytes().windows(gap.len()).position(|window| window == gap) {
-        let end = at + gap.len();
-        event_text.replace_range(end - 4..end, &written);
+        let rest = event_text.split_off(at + gap.len());
+        event_text.truncate(event_text.len() - 4);
+        event_text.push_str(&written);
+        event_text.push_str(&rest);
     }
     if let Some(place) = event.get_mut("metadata") {
         *place = metadata;

@@ -31,13 +31,13 @@ impl<N: Node> Session<N> {
     pub(super) fn show(&mut self, first_touched: Option<usize>) -> usize {
         let start = first_touched.unwrap_or(self.facts.len()).min(self.shown_to);
         // What was not shown is not shown again: of what was seen before only the rest is looked at once more.
-        let shown_from = |source: &&usize| **source == SUMMARY || **source >= start;
-        let rest: Vec<usize> = self.shown.iter().rev().take_while(shown_from).copied().collect();
-        let rest = rest.into_iter().rev().filter(|source| *source != SUMMARY).chain(self.shown_to..self.facts.len());
+        let before_start = self.shown.iter().rposition(|source| *source < start);
+        let mut rest = self.shown.get(before_start.map_or(0, |at| at + 1)..).unwrap_or_default().to_vec();
+        rest.extend(self.shown_to..self.facts.len());
         self.forget_view(start);
         let from = self.shown.len();
         let mut before = self.settled.summary().map(|summary| summary.before).filter(|before| *before >= start);
-        for source in rest {
+        for source in rest.into_iter().filter(|source| *source != SUMMARY) {
             if before.is_some_and(|before| before <= source) {
                 self.shown.push(SUMMARY);
                 before = None;

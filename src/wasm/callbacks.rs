@@ -15,7 +15,7 @@ use super::host;
 use super::node::JsNode;
 
 /// `is_error` and `projector` of an options object.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct CallerFunctions {
     is_error: Option<JsValue>,
     projector: Option<JsValue>,

@@ -62,13 +62,14 @@ impl Layout {
         Layout { sorted: sorted_positions(&mut names.iter().map(|name| &**name)), names, keys }
     }
 
-    /// One that the host remembers.
-    fn known(layout: usize) -> &'static Layout {
+    /// One that the host remembers: not number 0.
+    fn known(layout: usize) -> Option<&'static Layout> {
+        let at = layout.checked_sub(1)?;
         LAYOUTS.with_borrow_mut(|layouts| {
-            while layouts.len() < layout {
+            while layouts.len() <= at {
                 layouts.push(Box::leak(Box::new(Layout::ask(layouts.len() + 1))));
             }
-            layouts.get(layout - 1).copied().unwrap_or_else(|| Box::leak(Box::new(Layout::ask(layout))))
+            layouts.get(at).copied()
         })
     }
 
@@ -142,9 +143,9 @@ impl Node for JsNode<'_> {
 
     fn opened(&self) -> Self {
         match self {
-            JsNode::Live(value) => match host::plain_layout(value) {
-                0 => self.clone(),
-                layout => JsNode::Opened(value.clone(), Layout::known(layout)),
+            JsNode::Live(value) => match Layout::known(host::plain_layout(value)) {
+                Some(layout) => JsNode::Opened(value.clone(), layout),
+                None => self.clone(),
             },
             _ => self.clone(),
         }
@@ -308,14 +309,14 @@ fn live_entries<'a>(value: &JsValue, sorted: bool) -> Vec<(Rc<str>, JsNode<'a>)>
         return Vec::new();
     }
     let number = host::layout_of(value);
-    if number == 0 {
-        return entries_of(number, &Layout::ask(number), sorted);
-    }
-    entries_of(number, Layout::known(number), sorted)
-}
-
-/// The fields of the object that the host has opened.
-fn entries_of<'a>(number: usize, layout: &Layout, sorted: bool) -> Vec<(Rc<str>, JsNode<'a>)> {
+    let asked;
+    let layout = match Layout::known(number) {
+        Some(layout) => layout,
+        None => {
+            asked = Layout::ask(number);
+            &asked
+        }
+    };
     let mut entries = Vec::with_capacity(layout.names.len());
     for position in 0..layout.names.len() {
         let position = if sorted { layout.sorted.get(position).copied().unwrap_or_default() } else { position };

@@ -1,6 +1,8 @@
 //! Sessions for JavaScript: a turn goes back as what changed, so that it costs what is new. The lists are put together
 //! on the other side.
 
+use std::rc::Rc;
+
 use serde_json::{Map, Value};
 use wasm_bindgen::prelude::*;
 
@@ -12,7 +14,7 @@ use crate::plan::{HiddenCall, Pointer, Shown};
 use crate::projection::{Transcript, too_deep};
 use crate::report::Verdict;
 use crate::session::{News, Session, Turn, TurnOptions};
-use crate::value::{indices, insert_all, list as json_list, object as json_object};
+use crate::value::{indices, list as json_list, object as json_object};
 
 use super::callbacks::CallerFunctions;
 use super::convert::{
@@ -26,11 +28,11 @@ use super::node::JsNode;
 pub struct SessionHandle {
     session: Session<JsNode<'static>>,
     /// The options that were last given to be kept.
-    kept: Prepared,
+    kept: Rc<Prepared>,
 }
 
 /// Options, read.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Prepared {
     options: Options,
     functions: CallerFunctions,
@@ -42,7 +44,7 @@ impl SessionHandle {
     pub fn open(id: &str, summary: Option<String>, outcomes: Option<String>) -> Result<SessionHandle, JsValue> {
         let verdicts = outcomes.map(|outcomes| Verdict::list_of_json(&outcomes)).unwrap_or_default();
         let session = Session::new(id, Transcript { messages: Vec::new(), summary, verdicts }).map_err(js_error)?;
-        Ok(SessionHandle { session, kept: Prepared::default() })
+        Ok(SessionHandle { session, kept: Rc::default() })
     }
 
     /// Adds messages at the end.
@@ -56,19 +58,19 @@ impl SessionHandle {
         let prepared = if options.is_undefined() {
             self.kept.clone()
         } else {
-            Prepared { options: options_of(&options)?, functions: CallerFunctions::of(&options)? }
+            Rc::new(Prepared { options: options_of(&options)?, functions: CallerFunctions::of(&options)? })
         };
         let turn = (!turn.is_undefined()).then_some(JsNode::Live(turn));
         let mut turn = TurnOptions::parse(turn.as_ref()).map_err(js_error)?;
         turn.now = turn.now.or(Some(clock));
         if keeps {
-            self.kept.clone_from(&prepared);
+            self.kept = prepared.clone();
         }
-        let Prepared { options, functions } = prepared;
+        let Prepared { options, functions } = &*prepared;
         // A projector sees the messages while the session is at work, so it gets a list of its own.
         let needed = if functions.has_projector() { self.session.messages() } else { &[] };
         let messages = needed.to_vec();
-        let done = functions.run(&messages, |callbacks| self.session.project_turn(&options, &turn, callbacks))?;
+        let done = functions.run(&messages, |callbacks| self.session.project_turn(options, &turn, callbacks))?;
         turn_to_js(done)
     }
 
@@ -177,7 +179,11 @@ fn turn_to_js(turn: Turn<JsNode<'static>>) -> Result<JsValue, JsValue> {
     ];
     // In most turns there is no news.
     let mut news = Map::new();
-    insert_all(&mut news, &mut lists.into_iter().filter(|(_, list)| list.as_array().is_some_and(|it| !it.is_empty())));
+    for (name, list) in lists {
+        if list.as_array().is_some_and(|list| !list.is_empty()) {
+            news.insert(name.to_owned(), list);
+        }
+    }
     let news = Value::Object(news);
     let told = json_object([
         ("from", turn.from.into()),
