@@ -263,7 +263,7 @@ test('what can be read of a broken file is read, with a warning for each line th
     ['c.jsonl', `${good}\n[${good}]`, /^c\.jsonl:2: an array, no object: left out$/],
     ['d.jsonl', `{"messages": [${good}]}\n{"messages": [${good}]}`, /^d\.jsonl: 2 transcripts/],
     ['e.txt', `${good}\nnonsense \u001b[31m\n`, /^e\.txt:2: text that is not JSON \(.*\): left out$/],
-    ['f.jsonl', Buffer.from(`${good}\n{"role":"user","content":"\xe9"}\n`, 'latin1'), /^f\.jsonl:2: bytes that are not UTF-8: read as U\+FFFD$/],
+    ['f.jsonl', Buffer.from(`${good}\n{"role":"user","content":"\xe9"}\n`, 'latin1'), /^f\.jsonl:2: bytes that are not UTF-8: read as U\+FFFD, which shifts/],
   ]) {
     const { status, stderr, stdout } = run(['project', file(name, content)]);
     assert.equal(status, 0, stderr);

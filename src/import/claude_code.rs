@@ -419,7 +419,8 @@ impl Content {
     fn append(&mut self, added: Content) {
         let mut blocks = std::mem::replace(self, Content::Blocks(Vec::new())).into_blocks();
         for block in added.into_blocks() {
-            let known = blocks.iter().position(|known| known.grew_to(&block));
+            let last = blocks.len().saturating_sub(1);
+            let known = blocks.iter().enumerate().position(|(at, known)| known.is_in(&block, at == last));
             match known.and_then(|at| blocks.get_mut(at)) {
                 Some(known) => *known = block,
                 None => blocks.push(block),
@@ -448,17 +449,17 @@ impl Block {
         Block { json: with_room(block.raw()), call, is_said }
     }
 
-    /// Whether `new` is this with more of it.
-    fn grew_to(&self, new: &Block) -> bool {
+    /// Whether `new` is this once more. Only the last block can have grown: the model writes them one after another.
+    fn is_in(&self, new: &Block, is_last: bool) -> bool {
         match (&self.call, &new.call) {
             (Some(call), Some(new)) => call == new,
-            _ => self.is_said && new.is_said && says_more(&self.json, &new.json),
+            _ => self.is_said && new.is_said && says_that(&self.json, &new.json, is_last),
         }
     }
 }
 
-/// Whether the text or the thinking in `new` goes on from that in `old`.
-fn says_more(old: &str, new: &str) -> bool {
+/// Whether `new` says what the text or the thinking in `old` says, or goes on from it. What is signed is complete.
+fn says_that(old: &str, new: &str, can_grow: bool) -> bool {
     let (Ok(old_index), Ok(new_index)) = (Index::of(old), Index::of(new)) else { return false };
     let (old, new) = (old_index.root(old), new_index.root(new));
     let kind = old.text("type");
@@ -467,11 +468,14 @@ fn says_more(old: &str, new: &str) -> bool {
     }
     let starts = |name: &str| {
         let (old, new) = (old.text(name).unwrap_or_default(), new.text(name).unwrap_or_default());
-        !old.is_empty() && new.starts_with(&*old)
+        !old.is_empty() && if can_grow { new.starts_with(&*old) } else { new == old }
     };
     match kind.as_deref() {
         Some("text") => starts("text"),
-        Some("thinking") => starts("thinking"),
+        Some("thinking") => match old.text("signature").filter(|signature| !signature.is_empty()) {
+            Some(signature) => new.says("signature", &signature),
+            None => starts("thinking"),
+        },
         _ => false,
     }
 }

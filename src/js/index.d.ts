@@ -1461,7 +1461,10 @@ export interface ImportSource {
   readonly path?: string;
   /** The byte of the file at which the line, or the value, begins. */
   readonly start: number;
-  /** The byte behind it: `bytes.subarray(start, end)` is its raw text, without a line end. */
+  /**
+   * The byte behind it: `bytes.subarray(start, end)` is its raw text, without a line end. Behind bytes of which the warning
+   * `invalid_utf8` tells, both are off where it is a part of its line or of a document.
+   */
   readonly end: number;
   /** The lines of the other parts, where the file has one message in several. */
   readonly also_lines?: number[];

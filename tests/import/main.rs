@@ -142,5 +142,5 @@ fn described(import: &Import) -> Value {
 
 #[test]
 fn claude_code_sessions() {
-    check_all("import/claude_code.json", 31);
+    check_all("import/claude_code.json", 33);
 }
