@@ -2,6 +2,7 @@
 //! `1e-7`, key order, escapes. `serde_json` decides what JSON is; the index only remembers where each value stands.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use serde::de::IgnoredAny;
@@ -170,6 +171,9 @@ pub fn as_node(slice: Slice<'_>) -> crate::wasm::JsNode<'_> {
     crate::wasm::JsNode::Exact(slice)
 }
 
+/// Up to so many fields are looked through by hand.
+const FEW_FIELDS: usize = 32;
+
 /// A value in a [`Document`].
 #[derive(Clone, Copy, Debug)]
 pub struct Slice<'a> {
@@ -314,11 +318,28 @@ impl<'a> Slice<'a> {
     #[inline(never)]
     pub fn fields(self) -> Vec<(Cow<'a, str>, Slice<'a>)> {
         let mut fields: Vec<(Cow<'a, str>, Slice<'a>)> = Vec::new();
+        // Of many, where each name stands: looking through them for each one would take for ever.
+        let mut positions: HashMap<String, Vec<usize>> = HashMap::new();
         for (key, value) in self.pairs() {
             let Some(name) = key.str() else { continue };
-            match fields.iter_mut().find(|(known, _)| *known == name) {
+            let known = if fields.len() < FEW_FIELDS {
+                fields.iter().position(|(known, _)| *known == name)
+            } else {
+                if positions.is_empty() {
+                    fields.iter().enumerate().for_each(|(at, (name, _))| {
+                        positions.insert(name.to_string(), vec![at]);
+                    });
+                }
+                positions.get(&*name).and_then(|at| at.first()).copied()
+            };
+            match known.and_then(|at| fields.get_mut(at)) {
                 Some(field) => field.1 = value,
-                None => fields.push((name, value)),
+                None => {
+                    if !positions.is_empty() {
+                        positions.insert(name.to_string(), vec![fields.len()]);
+                    }
+                    fields.push((name, value));
+                }
             }
         }
         fields
@@ -399,6 +420,10 @@ impl Node for Slice<'_> {
     #[inline(never)]
     fn items(&self) -> impl Iterator<Item = Option<Self>> + '_ {
         self.list().into_iter().map(|item| Some(item).filter(|item| item.kind() != Kind::Null))
+    }
+    #[inline(never)]
+    fn own_items(&self) -> Vec<Option<Self>> {
+        self.items().collect()
     }
     #[inline(never)]
     fn as_bool(&self) -> Option<bool> {
@@ -502,6 +527,21 @@ mod tests {
             let text = "[".repeat(depth) + &"]".repeat(depth);
             let refused = serde_json::from_str::<Value>(&text).is_err();
             assert_eq!(Document::parse(text).is_err(), refused, "{depth}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_a_name_counts_among_few_and_among_many() {
+        for count in [2, 31, 32, 33, 100] {
+            let fields: Vec<String> = (0..2 * count).map(|at| format!("\"k{}\":{at}", at % count)).collect();
+            let document = Document::parse(format!("{{{}}}", fields.join(","))).unwrap();
+            let read = document.root().fields();
+            assert_eq!(read.len(), count);
+            assert!(
+                read.iter().enumerate().all(|(at, (name, value))| {
+                    *name == format!("k{at}") && value.int() == Some((at + count) as i64)
+                })
+            );
         }
     }
 

@@ -248,6 +248,10 @@ pub trait Node: Clone {
     fn items(&self) -> impl Iterator<Item = Option<Self>> + '_ {
         (0..self.len()).map(|index| self.item(index))
     }
+    /// The items of an array as the caller made them.
+    fn own_items(&self) -> Vec<Option<Self>> {
+        (0..self.len()).map(|index| self.own_item(index)).collect()
+    }
     /// The node reached through the fields of `path`.
     fn follow(&self, path: &[Key]) -> Option<Self> {
         let Some((first, rest)) = path.split_first() else { return Some(self.clone()) };

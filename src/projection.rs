@@ -51,7 +51,7 @@ impl<N: Node> Transcript<N> {
             let found = list.kind().in_words();
             return Err(ProjectionError::new(ErrorCode::InvalidTranscript, name, "an array of messages", found));
         }
-        let messages = (0..list.len()).map(|index| (index, list.own_item(index))).map(|(index, message)| {
+        let messages = list.own_items().into_iter().enumerate().map(|(index, message)| {
             let nothing = || {
                 ProjectionError::new(ErrorCode::InvalidMessage, format!("messages[{index}]"), "an object", "nothing")
             };

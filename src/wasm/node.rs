@@ -176,6 +176,26 @@ impl Node for JsNode<'_> {
         }
     }
 
+    fn items(&self) -> impl Iterator<Item = Option<Self>> + '_ {
+        let exact = match self {
+            JsNode::Exact(value) => Some(value.list()),
+            _ => None,
+        };
+        let count = exact.as_ref().map_or_else(|| self.len(), Vec::len);
+        // One by one, each would be looked for from the start.
+        (0..count).map(move |index| match &exact {
+            Some(items) => items.get(index).filter(|item| item.kind() != Kind::Null).map(|item| JsNode::Exact(*item)),
+            None => self.item(index),
+        })
+    }
+
+    fn own_items(&self) -> Vec<Option<Self>> {
+        match self {
+            JsNode::Exact(_) => self.items().collect(),
+            _ => (0..self.len()).map(|index| self.own_item(index)).collect(),
+        }
+    }
+
     fn len(&self) -> usize {
         match self {
             JsNode::Live(value) if live_kind(value) == Some(Kind::Array) => host::length_of(value),
