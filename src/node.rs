@@ -316,7 +316,7 @@ pub fn sort_by_name<T>(entries: Vec<(Rc<str>, T)>) -> Vec<(Rc<str>, T)> {
 }
 
 /// The positions of names in the order of the names.
-pub fn sorted_positions<'a>(names: &mut dyn Iterator<Item = &'a str>) -> Vec<usize> {
+pub fn sorted_positions(names: &mut dyn Iterator<Item = &str>) -> Vec<usize> {
     let mut sorted = BTreeMap::new();
     for (position, name) in names.enumerate() {
         sorted.insert(name, position);
