@@ -614,3 +614,18 @@ test('and moves along when a compaction comes first', (t) => {
   assert.ok(shown.includes('"B"'), 'a refusal is no failure, wherever it stands now');
   assert.equal(view.dropped_count, 0);
 });
+
+test('the options of a session are checked when it is made, and are its own', (t) => {
+  for (const [transcript_projection, code, path] of [
+    ['nope', 'unknown_policy', 'options.policy'],
+    [{ policy: 'summary_prefix', keep_last: -1 }, 'invalid_option', 'options.keep_last'],
+    [{ polcy: 'raw' }, 'unknown_option', 'options.polcy'],
+  ]) {
+    assert.throws(() => new AgentSession({ session_id: 's', transcript_projection }), { code, path });
+  }
+  const options = { policy: 'clean_tool_repair', batch: { max_turns: 9 } };
+  const made = session(t, { transcript_projection: options });
+  options.batch.max_turns = 0;
+  made.toJSON().transcript_projection.policy = 'raw';
+  assert.deepEqual(made.toJSON().transcript_projection, { policy: 'clean_tool_repair', batch: { max_turns: 9 } });
+});

@@ -45,7 +45,7 @@ export class AgentSession {
     const { session_id, transcript, transcript_projection } = options;
     mustBeText(session_id, 'options.session_id');
     this.#id = session_id;
-    this.#options = { ...tableOf(transcript_projection) };
+    this.#options = ownOptions(transcript_projection);
     const given = transcript ?? [];
     // What is wrong with it, the engine says.
     call(() => engine.shouldCompact(given, 1));
@@ -320,7 +320,7 @@ export class AgentSession {
       },
       archive: [...this.#archive],
       message_hashes: this.#hashesOf(everyMessage(this.#archive, messages)),
-      transcript_projection: this.#options,
+      transcript_projection: { ...this.#options },
       scratchpad: this.#scratchpad,
       last_turn_at: this.#lastTurnAt,
       ...(this.#outcomes && { outcomes: JSON.parse(this.#outcomes) }),
@@ -677,6 +677,18 @@ function tableOf(options) {
   if (typeof options === 'string') return { policy: options };
   if (typeof options === 'object' && !Array.isArray(options)) return options;
   throw mistake('invalid_option', 'options', 'an object or the name of a policy', typeof options);
+}
+
+/** A session's options, checked and copied: a mistake shows at once, and what the caller does to them later does not. */
+function ownOptions(options) {
+  const own = { ...tableOf(options) };
+  for (const name of ['batch', 'cache_prices']) {
+    if (typeof own[name] === 'object' && own[name] !== null) own[name] = { ...own[name] };
+  }
+  const { batch, cache_prices, flush, now, ...projection } = own;
+  // A projector is for the session's own messages, and may come with a turn.
+  if (projection.policy !== 'custom') call(() => engine.project([], projection));
+  return own;
 }
 
 /** The options of `fromJSON`. */
