@@ -115,8 +115,8 @@ export const POLICIES = [
 /** Stands under the signature switch, and counts only while signatures are respected. */
 export const CONFLICT = {
   name: 'on_signature_conflict',
-  label: 'Where signed reasoning stands in the way',
-  hint: 'of a change; reasoning of the current turn always stays',
+  label: 'Where signed reasoning stands in the way of a change',
+  hint: 'reasoning of the current turn always stays',
   kind: 'choice',
   choices: [
     ['raw', 'show all of it, raw'],
