@@ -202,6 +202,7 @@ for (const hashed of ['', ', no hash']) {
 }
 
 function aim(what, value, limit, atLeast = false) {
+  if (Number.isNaN(value)) return; // SIZES leaves out what it compares
   const reached = atLeast ? value >= limit : value <= limit;
   console.log(`${reached ? 'reached    ' : 'NOT REACHED'} ${what}: ${value.toPrecision(3)} (${atLeast ? '>=' : '<='} ${limit})`);
 }
