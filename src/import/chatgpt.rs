@@ -5,7 +5,7 @@ use crate::document::{Document, Slice};
 
 use super::format::{Format, Scope, Sniff, certain};
 use super::output::{Message, Outcome, Output, Source};
-use super::parts::{active_path, chat_answer, chat_call, chat_result, text_of};
+use super::parts::{active_path, chat_answer, chat_call, chat_result, read_one, text_of};
 use super::write::{Object, list, message};
 
 /// The format.
@@ -19,14 +19,7 @@ fn sniff(root: Slice<'_>) -> Option<Sniff> {
 }
 
 fn read(root: Slice<'_>, scope: Scope, out: &mut Output) {
-    if !root.is_array() {
-        return read_conversation(root, "", scope, out);
-    }
-    let conversations = root.list();
-    let index = out.choose(conversations.len(), "");
-    if let Some(conversation) = conversations.get(index) {
-        read_conversation(*conversation, &format!("[{index}]."), scope, out);
-    }
+    read_one(root, out, &mut |conversation, path, out| read_conversation(conversation, path, scope, out));
 }
 
 fn read_conversation(conversation: Slice<'_>, path: &str, scope: Scope, out: &mut Output) {

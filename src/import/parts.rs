@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::document::Slice;
 
+use super::output::Output;
 use super::write::{Object, list, quoted};
 
 /// The fields with these names, as they stand; the whole value when it has no others.
@@ -116,4 +117,16 @@ pub fn active_path(nodes: &[(String, Option<String>)], leaf: Option<&str>) -> Ve
         next = parent.and_then(|parent| by_id.get(parent)).copied();
     }
     on_path
+}
+
+/// Reads the one conversation of a file, or the chosen one of a list of them, with the way to it.
+pub fn read_one(root: Slice<'_>, out: &mut Output, read: &mut dyn FnMut(Slice<'_>, &str, &mut Output)) {
+    if !root.is_array() {
+        return read(root, "", out);
+    }
+    let conversations = root.list();
+    let index = out.choose(conversations.len(), "");
+    if let Some(conversation) = conversations.get(index) {
+        read(*conversation, &format!("[{index}]."), out);
+    }
 }
