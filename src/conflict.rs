@@ -24,19 +24,18 @@ pub fn skip(plan: &mut Plan, facts: &[MessageFacts], exchanges: &Exchanges<'_>, 
 
 /// The same for what cannot be stripped: reasoning of the current turn, which providers want back as it was. A
 /// summary may stand for a part of that turn, for then it begins behind the summary; if it began with reasoning, what
-/// is left of it has to as well (`ANT-THK-3`).
+/// is left of it has to as well (`ANT-THK-3`), also where the assistant is yet to go on.
 pub fn skip_in_current_turn(plan: &mut Plan, facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> Vec<usize> {
     let start = current_turn(exchanges);
     let mut skipped = leave_out(plan, &|index| protector(index, facts, exchanges).is_none_or(|signed| signed < start));
     let is_signed = |index: usize| facts.get(index).is_some_and(|facts| facts.signed);
-    // Whether what is left from there on begins with reasoning; nothing where the assistant says no more.
     let begins_signed = |from: usize| {
         let is_assistant = |facts: &&MessageFacts| facts.role == Role::Assistant;
-        facts.iter().skip(from).find(is_assistant).map(|facts| facts.signed)
+        facts.iter().skip(from).find(is_assistant).is_some_and(|facts| facts.signed)
     };
-    let must_begin = begins_signed(start) == Some(true);
+    let must_begin = begins_signed(start);
     while let Some(last) = plan.drop.last().copied().filter(|last| must_begin && *last >= start)
-        && begins_signed(last + 1) == Some(false)
+        && !begins_signed(last + 1)
     {
         let signed = (start..=last).rev().find(|index| is_signed(*index)).unwrap_or(start);
         skipped.extend(end_summary(plan, exchanges.boundary_before(signed)));
@@ -76,7 +75,7 @@ fn sorted(mut indices: Vec<usize>) -> Vec<usize> {
 
 /// Where the turn starts that the newest message of a person began, or the open turn where that is earlier.
 fn current_turn(exchanges: &Exchanges<'_>) -> usize {
-    exchanges.newest_turn().min(exchanges.open_turn())
+    exchanges.newest_turn(|_| true).min(exchanges.open_turn())
 }
 
 /// Takes the reasoning out of every message from the first change on, up to the current turn.

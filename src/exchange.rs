@@ -244,21 +244,22 @@ impl<'a> Exchanges<'a> {
         (!is_seen).then_some(turn.start)
     }
 
-    /// Where the turn starts that the newest message of a person began. What the user says right behind results is one
-    /// message with them (ANT-ROLE-2), and begins no turn.
-    pub fn newest_turn(&self) -> usize {
-        let mut start = 0;
-        let mut behind_results = false;
-        for (index, facts) in self.messages.iter().enumerate() {
-            behind_results = match facts.role {
-                Role::User | Role::Tool => behind_results || !facts.results.is_empty(),
-                _ => facts.ends_in_results,
-            };
-            if facts.role == Role::User && !behind_results {
-                start = index + 1;
+    /// Where the turn starts that the newest message of a person began, of the messages that `is_shown` lets through.
+    /// What the user says right behind results is one message with them (ANT-ROLE-2), and begins no turn.
+    pub fn newest_turn(&self, is_shown: impl Fn(usize) -> bool) -> usize {
+        // The message that begins it, unless results before it say otherwise.
+        let mut begins = None;
+        for (index, facts) in self.messages.iter().enumerate().rev().filter(|(index, _)| is_shown(*index)) {
+            match facts.role {
+                Role::User | Role::Tool if !facts.results.is_empty() => begins = None,
+                Role::User => begins = begins.or(Some(index)),
+                Role::Tool => {}
+                _ if facts.ends_in_results => begins = None,
+                _ if begins.is_some() => break,
+                _ => {}
             }
         }
-        start
+        begins.map_or(0, |index| index + 1)
     }
 
     /// The messages that an exchange touches, from the call to its last result or dependant.

@@ -256,6 +256,11 @@ impl MessageFacts {
         matches!(self.role, Role::System | Role::Developer)
     }
 
+    /// Whether it is the user's, or answers calls in the user's place.
+    pub fn is_of_user(&self) -> bool {
+        matches!(self.role, Role::User | Role::Tool)
+    }
+
     /// Whether a person wrote it: a user message that answers no call.
     pub fn is_ordinary_user(&self) -> bool {
         self.role == Role::User && self.results.is_empty()

@@ -1,45 +1,147 @@
-//! A system message inside the list stands between a user turn and an assistant turn where Anthropic takes one
-//! (`ANT-ROLE-3`): a call whose turn is such a neighbour is not hidden if nothing else takes its place.
+//! Messages that matter for where they stand: a call that would leave such a place empty is not hidden.
+//!
+//! - A system message inside the list stands between a user turn and an assistant turn where Anthropic takes one
+//!   (`ANT-ROLE-3`).
+//! - What the assistant says between results and a question makes the question the start of a turn (`ANT-ROLE-2`), and a
+//!   turn has to begin with its reasoning (`ANT-THK-3`).
+
+use std::collections::HashSet;
 
 use crate::exchange::{Exchange, Exchanges};
 use crate::facts::{MessageFacts, Place, Role, Shape};
-use crate::node::Key;
+use crate::node::{Key, Node};
 use crate::plan::{Plan, ResolvedPlan};
+use crate::policy::Scene;
 
-/// Leaves out of a plan what would take a system message's neighbour away.
-pub fn keep(plan: &mut Plan, settled: &mut ResolvedPlan, facts: &[MessageFacts], exchanges: &Exchanges<'_>) {
+/// Leaves out of a plan what would take away a message that is needed where it stands.
+pub fn keep<N: Node>(plan: &mut Plan, settled: &mut ResolvedPlan, scene: &Scene<'_, N>) {
+    let Scene { facts, exchanges, options, .. } = scene;
     if plan.hide.is_empty() {
         return;
     }
+    let inside = prompts_inside(facts);
+    if !inside.is_empty() {
+        leave_out(plan, settled, facts, exchanges, &|gone| beside_prompts(&inside, gone, facts));
+    }
+    if let Some(question) = newest_question(exchanges).filter(|_| options.respect_provider_signatures)
+        && is_near(question, plan, settled, facts, exchanges)
+    {
+        leave_out(plan, settled, facts, exchanges, &|gone| before_question(question, gone, facts, exchanges));
+    }
+}
+
+/// The reasoning without which such a place is empty, if the changes on trial take it.
+pub fn needed_reasoning(settled: &ResolvedPlan, facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> Option<usize> {
+    lost_turn(settled, facts, exchanges).or_else(|| {
+        let stripped = settled.stripped_on_trial();
+        let inside = if stripped.is_empty() { Vec::new() } else { prompts_inside(facts) };
+        if inside.is_empty() {
+            return None;
+        }
+        let gone: Vec<bool> = (0..facts.len()).map(|index| settled.drops(index)).collect();
+        let is_strict = |index: &usize| facts.get(*index).is_some_and(|facts| facts.shape != Shape::Responses);
+        beside_prompts(&inside, &gone, facts).into_iter().find(|index| is_strict(index) && stripped.contains(index))
+    })
+}
+
+/// The system messages that stand between others.
+fn prompts_inside(facts: &[MessageFacts]) -> Vec<usize> {
     let leading = facts.iter().take_while(|facts| facts.is_prompt()).count();
     let is_inside = |index: &usize| facts.get(*index).is_some_and(MessageFacts::is_prompt);
-    let inside: Vec<usize> = (leading..facts.len()).filter(is_inside).collect();
+    (leading..facts.len()).filter(is_inside).collect()
+}
+
+/// Leaves out the calls of messages that are wanted, as long as there are such. `wanted` gets which messages are gone
+/// with the plan as it is.
+fn leave_out(
+    plan: &mut Plan,
+    settled: &mut ResolvedPlan,
+    facts: &[MessageFacts],
+    exchanges: &Exchanges<'_>,
+    wanted: &dyn Fn(&[bool]) -> Vec<usize>,
+) {
     // Each round leaves out something, so that there is an end.
-    while !inside.is_empty() && !plan.hide.is_empty() {
-        let gone = settled.gone_with(plan, facts, exchanges);
-        let is_lost = |index: usize| gone.get(index) == Some(&true);
-        let role = |index: usize| facts.get(index).map(|facts| facts.role);
-        let mut wanted = vec![false; facts.len()];
-        for index in &inside {
-            let before = (0..*index).rev().take_while(|before| is_lost(*before)).count();
-            let behind = (index + 1..facts.len()).take_while(|behind| is_lost(*behind)).count();
-            let has_before = index.checked_sub(before + 1).and_then(role);
-            if before > 0 && !matches!(has_before, Some(Role::User | Role::Tool)) {
-                wanted.get_mut(index - before..*index).unwrap_or_default().fill(true);
-            }
-            let has_behind = role(index + 1 + behind);
-            // Nothing yet is no neighbour either: who knows what comes next.
-            if behind > 0 && has_behind != Some(Role::Assistant) {
-                wanted.get_mut(index + 1..index + 1 + behind).unwrap_or_default().fill(true);
-            }
-        }
+    while !plan.hide.is_empty() {
+        let wanted: HashSet<usize> = wanted(&settled.gone_with(plan, facts, exchanges)).into_iter().collect();
+        let is_wanted = |exchange: &Exchange| exchange.messages().any(|index| wanted.contains(&index));
         let count = plan.hide.len();
-        let is_wanted = |exchange: &Exchange| exchange.messages().any(|index| wanted.get(index) == Some(&true));
         plan.hide.retain(|(exchange, _)| !is_strict(exchange, facts, exchanges) || !is_wanted(exchange));
         if plan.hide.len() == count {
             return;
         }
     }
+}
+
+/// The messages that are gone beside a system message without another of their kind in their place.
+fn beside_prompts(inside: &[usize], gone: &[bool], facts: &[MessageFacts]) -> Vec<usize> {
+    let is_gone = |index: usize| gone.get(index) == Some(&true);
+    let role = |index: usize| facts.get(index).map(|facts| facts.role);
+    let mut wanted = Vec::new();
+    for index in inside {
+        let before = (0..*index).rev().take_while(|before| is_gone(*before)).count();
+        let behind = (index + 1..facts.len()).take_while(|behind| is_gone(*behind)).count();
+        let has_before = index.checked_sub(before + 1).and_then(role);
+        if before > 0 && !matches!(has_before, Some(Role::User | Role::Tool)) {
+            wanted.extend(index - before..*index);
+        }
+        let has_behind = role(index + 1 + behind);
+        // Nothing yet is no neighbour either: who knows what comes next.
+        if behind > 0 && has_behind != Some(Role::Assistant) {
+            wanted.extend(index + 1..index + 1 + behind);
+        }
+    }
+    wanted
+}
+
+/// The message of a person that began the newest turn, if one did.
+fn newest_question(exchanges: &Exchanges<'_>) -> Option<usize> {
+    exchanges.newest_turn(|_| true).checked_sub(1)
+}
+
+/// The reasoning that the newest turn begins with, or is to begin with, if the changes on trial make the turn begin
+/// earlier: then it begins without.
+fn lost_turn(settled: &ResolvedPlan, facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> Option<usize> {
+    let question = newest_question(exchanges)?;
+    if still_begins(question, exchanges, |index| !settled.drops(index)) {
+        return None;
+    }
+    let signed = |index: &usize| facts.get(*index).is_some_and(|facts| facts.signed);
+    let answer =
+        (question..facts.len()).find(|index| facts.get(*index).is_some_and(|facts| facts.role == Role::Assistant));
+    match answer {
+        Some(answer) => exchanges.turn(answer).find(signed),
+        // Not answered yet: as the turns before it.
+        None => (0..question).rev().find(signed),
+    }
+}
+
+/// Whether the message still begins a turn, of the messages that are shown. One that is not shown begins none.
+fn still_begins(question: usize, exchanges: &Exchanges<'_>, is_shown: impl Fn(usize) -> bool) -> bool {
+    !is_shown(question) || exchanges.newest_turn(is_shown) > question
+}
+
+/// Whether a call of the plan is of the last turn before the message that is not hidden yet.
+fn is_near(
+    question: usize,
+    plan: &Plan,
+    settled: &ResolvedPlan,
+    facts: &[MessageFacts],
+    exchanges: &Exchanges<'_>,
+) -> bool {
+    let speaks = |index: &usize| facts.get(*index).is_some_and(|facts| !facts.is_of_user()) && !settled.drops(*index);
+    let turn = (0..question).rev().find(speaks).map(|index| exchanges.turn(index)).unwrap_or_default();
+    plan.hide.iter().any(|(exchange, _)| turn.contains(&exchange.call.0))
+}
+
+/// What is gone of the assistant's between results and the message, if it now stands right behind those results.
+fn before_question(question: usize, gone: &[bool], facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> Vec<usize> {
+    let is_gone = |index: usize| gone.get(index) == Some(&true);
+    if still_begins(question, exchanges, |index| !is_gone(index)) {
+        return Vec::new();
+    }
+    let is_of_user = |index: usize| facts.get(index).is_some_and(MessageFacts::is_of_user);
+    let run = (0..question).rev().take_while(|index| is_gone(*index) || is_of_user(*index));
+    run.filter(|index| !is_of_user(*index)).collect()
 }
 
 /// Whether the call is of a shape that may be sent to Anthropic; OpenAI takes system messages anywhere.

@@ -30,7 +30,7 @@ pub fn attempt<N: Node>(settled: &mut ResolvedPlan, mut plan: Plan, scene: &Scen
         return Outcome { reason: settled.reason.map(str::to_owned), plan, ..Outcome::default() };
     }
     plan.drop.sort_unstable();
-    neighbours::keep(&mut plan, settled, facts, exchanges);
+    neighbours::keep(&mut plan, settled, scene);
     let skipped = match options.on_signature_conflict {
         _ if !options.respect_provider_signatures => Vec::new(),
         OnSignatureConflict::Raw => Vec::new(),
@@ -81,7 +81,8 @@ fn signature_conflict<N: Node>(settled: &ResolvedPlan, scene: &Scene<'_, N>) -> 
     let is_gone = |index: &usize| settled.strips && (settled.stripped.contains(index) || settled.drops(*index));
     let touched = settled.touched();
     let broken = touched.iter().filter_map(|index| signatures::protector(*index, facts, exchanges));
-    broken.filter(|index| !is_gone(index)).min().or_else(|| {
+    let broken = broken.filter(|index| !is_gone(index)).min();
+    broken.or_else(|| neighbours::needed_reasoning(settled, facts, exchanges)).or_else(|| {
         let is_asked = options.signature_scope == SignatureScope::Prefix;
         invalidated(settled, scene, settled.first_touched().filter(|_| is_asked)).next()
     })

@@ -332,7 +332,7 @@ fn manual_thinking<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
     if scene.request.thinking.as_deref() != Some("enabled") {
         return;
     }
-    let turn = scene.exchanges.newest_turn();
+    let turn = scene.exchanges.newest_turn(|_| true);
     let is_open = scene.facts.get(turn..).unwrap_or_default().last().is_some_and(|facts| !facts.results.is_empty());
     let is_assistant =
         |index: &usize| scene.messages.get(*index).is_some_and(|message| role_of(message) == "assistant");

@@ -21,6 +21,8 @@ pub struct Turn {
     pub steps: Vec<Step>,
     /// What the model says at the end; nothing when the user interrupted.
     pub answer: Option<Reasoning>,
+    /// Whether the user interrupted while the model reasoned, in shapes that keep such reasoning.
+    pub breaks_off: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -81,6 +83,9 @@ pub fn story() -> impl Strategy<Value = Story> {
                 step.reasoning = Reasoning::None;
             }
         }
+        for turn in &mut story.turns {
+            turn.breaks_off &= reasons && turn.answer.is_none();
+        }
         for answer in story.turns.iter_mut().filter_map(|turn| turn.answer.as_mut()).filter(|_| !reasons) {
             *answer = Reasoning::None;
         }
@@ -93,7 +98,11 @@ pub fn story() -> impl Strategy<Value = Story> {
 
 fn turn() -> impl Strategy<Value = Turn> {
     let answer = prop_oneof![1 => Just(None), 4 => reasoning().prop_map(Some)];
-    (prop::collection::vec(step(), 0..4), answer).prop_map(|(steps, answer)| Turn { steps, answer })
+    (prop::collection::vec(step(), 0..4), answer, any::<bool>()).prop_map(|(steps, answer, breaks_off)| Turn {
+        steps,
+        answer,
+        breaks_off,
+    })
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -349,6 +358,10 @@ fn anthropic(writer: &mut Writer, story: &Story) {
             if !blocks.is_empty() {
                 writer.push(json!({"role": "user", "content": blocks}));
             }
+        }
+        if turn.breaks_off {
+            let blocks: Vec<Value> = reasoning(writer, Reasoning::Signed).into_iter().collect();
+            writer.push(json!({"role": "assistant", "content": blocks}));
         }
         if let Some(answer) = turn.answer {
             let mut blocks: Vec<Value> = reasoning(writer, answer).into_iter().collect();
