@@ -489,13 +489,23 @@ test('a scratchpad that JSON cannot hold is refused, and the one before it stays
   agent.setScratchpad({ open: 1 }, 7);
   const circular = {};
   circular.self = circular;
-  for (const value of [() => {}, Symbol('x'), 10n, circular]) {
+  const dropped = [new Map([[1, 2]]), { todo: new Set(['x']) }, { a: [/x/] }, { run() {} }, { share: NaN }];
+  for (const value of [() => {}, Symbol('x'), 10n, circular, ...dropped]) {
     failure(() => agent.setScratchpad(value), 'invalid_option', 'value');
   }
   for (const version of [NaN, Infinity, null, {}]) {
     failure(() => agent.setScratchpad({}, version), 'invalid_option', 'version');
   }
   assert.deepEqual(plain(agent).scratchpad, { value: { open: 1 }, version: 7 });
+});
+
+test('who changes the lists of a view changes no event', (t) => {
+  const agent = session(t, { transcript: BROKEN, transcript_projection: 'clean_tool_repair' });
+  const { event, ...view } = agent.projectTurn();
+  const saved = plain(event);
+  for (const value of Object.values(view)) if (Array.isArray(value)) value.push('x');
+  assert.deepEqual(plain(event), saved);
+  assert.ok(saved.metadata.dropped_indices.length > 0);
 });
 
 test('a saved session that is broken is a ProjectionError, whatever is broken in it', (t) => {

@@ -21,3 +21,8 @@ Object.defineProperty(ProjectionError.prototype, 'name', {
   configurable: true,
   writable: true,
 });
+
+/** The error of a value that is not what was expected in its place. */
+export function mistake(code, path, expected, found) {
+  return new ProjectionError({ code, path, expected, message: `${path}: expected ${expected}, found ${found}` });
+}

@@ -1326,7 +1326,8 @@ export declare class AgentSession<M extends object = Message> {
   projectTurn<N extends object = M>(options?: TurnOptions<M, N> | null): SessionView<M, N>;
   /**
    * The agent's working memory: root and write barrier of `reachability_gc` in all later turns, unless their own
-   * options say otherwise. `null` takes it back.
+   * options say otherwise. `null` takes it back. What JSON would leave out or empty (a `Map`, a function, `NaN`) is an
+   * `invalid_option`.
    *
    * @param version names this state of it in the events; default: counted from 1
    */

@@ -3,8 +3,10 @@
 import * as engine from './glue.js';
 import { call, mustBeText } from './call.js';
 import { tokensIfNeeded } from './counting.js';
-import { ProjectionError } from './error.js';
+import { mistake } from './error.js';
+import { Lists, Log, liveEvent, viewOf } from './lists.js';
 import { Owned } from './owned.js';
+import { everyMessage, listsThrough, parsed, placeOf } from './saved.js';
 import { Sent } from './sent.js';
 import { Transcript } from './transcript.js';
 
@@ -445,176 +447,6 @@ export class AgentSession {
   }
 }
 
-/** What became of messages, in the order in which it was told. It only grows, so a view needs but its lengths. */
-class Log {
-  dropped = [];
-  trimmed = [];
-  redacted = [];
-  pointers = [];
-  hidden_calls = [];
-  stripped = [];
-  invalidated = [];
-
-  add(news) {
-    for (const name of Object.keys(news)) for (const item of news[name]) this[name].push(item);
-  }
-}
-
-/** The lists of a view that its record leaves out, and what each is made of. What is not dropped is kept. */
-const SOURCES = {
-  kept_indices: undefined,
-  dropped_indices: 'dropped',
-  trimmed_indices: 'trimmed',
-  redacted_indices: 'redacted',
-  redaction_pointers: 'pointers',
-  hidden_calls: 'hidden_calls',
-  invalidated_signature_indices: 'invalidated',
-  stripped_indices: 'stripped',
-};
-
-/** The lists of a view, each made when it is first asked for. */
-class Lists {
-  #log;
-  #count;
-  #lengths = {};
-  #made = {};
-
-  constructor(log, count) {
-    this.#log = log;
-    this.#count = count;
-    for (const name of Object.keys(log)) this.#lengths[name] = log[name].length;
-  }
-
-  /** Whether a list is known to hold nothing. */
-  isEmpty(name) {
-    return this.#lengths[SOURCES[name]] === 0;
-  }
-
-  #of(name) {
-    return this.#log[name].slice(0, this.#lengths[name]);
-  }
-
-  #once(name, make) {
-    return (this.#made[name] ??= make());
-  }
-
-  get dropped_indices() {
-    return this.#once('dropped', () => ascending(this.#of('dropped')));
-  }
-
-  get kept_indices() {
-    return this.#once('kept', () => {
-      const kept = [];
-      let next = 0;
-      for (const dropped of this.dropped_indices) {
-        while (next < dropped) kept.push(next++);
-        next = dropped + 1;
-      }
-      while (next < this.#count) kept.push(next++);
-      return kept;
-    });
-  }
-
-  get #gone() {
-    return this.#once('gone', () => new Set(this.dropped_indices));
-  }
-
-  #left(name, without = []) {
-    const gone = this.#gone;
-    const others = new Set(without);
-    return ascending(this.#of(name).filter((index) => !gone.has(index) && !others.has(index)));
-  }
-
-  get trimmed_indices() {
-    return this.#once('trimmed', () => this.#left('trimmed'));
-  }
-
-  get redacted_indices() {
-    return this.#once('redacted', () => this.#left('redacted'));
-  }
-
-  get stripped_indices() {
-    return this.#once('stripped', () => ascending(this.#of('stripped')));
-  }
-
-  get invalidated_signature_indices() {
-    return this.#once('invalidated', () => this.#left('invalidated', this.stripped_indices));
-  }
-
-  get redaction_pointers() {
-    return this.#once('pointers', () => {
-      const gone = this.#gone;
-      const pointers = this.#of('pointers').filter((pointer) => !gone.has(pointer.source_index));
-      return pointers.sort((a, b) => a.source_index - b.source_index || a.source_block_index - b.source_block_index);
-    });
-  }
-
-  get hidden_calls() {
-    return this.#once('hidden', () =>
-      this.#of('hidden_calls').sort((a, b) => a.call_index - b.call_index || a.call_block - b.call_block),
-    );
-  }
-}
-
-function ascending(indices) {
-  return indices.sort((a, b) => a - b);
-}
-
-/** Gives an object its lists, each to be made when it is first asked for. Most are empty: a getter costs more. */
-function withLists(object, lists) {
-  for (const name of Object.keys(SOURCES)) {
-    if (lists.isEmpty(name)) object[name] = [];
-    else Object.defineProperty(object, name, { get: () => lists[name], enumerable: true, configurable: true });
-  }
-  return object;
-}
-
-/** A record with the lists that follow from it. */
-function liveEvent(record, lists) {
-  let metadata;
-  return {
-    ...record,
-    get metadata() {
-      return (metadata ??= withLists({ ...record.metadata }, lists));
-    },
-  };
-}
-
-/** A view of the messages that are shown now; its lists are made when they are first asked for. */
-function viewOf(event, { metadata }, shown, read, lists, lone_surrogate_indices) {
-  const count = shown.length;
-  const view = {
-    policy: metadata.policy,
-    reason: metadata.reason,
-    get messages() {
-      return (read.messages ??= shown.slice(0, count));
-    },
-    kept_indices: undefined,
-    dropped_indices: undefined,
-    trimmed_indices: undefined,
-    redacted_indices: undefined,
-    kept_count: metadata.kept_count,
-    dropped_count: metadata.dropped_count,
-    redacted_count: metadata.redacted_count,
-    reclaimed_tokens: metadata.reclaimed_tokens,
-    reclaimed_chars: metadata.reclaimed_chars,
-    roots_consulted: metadata.roots_consulted,
-    redaction_pointers: undefined,
-    hidden_calls: undefined,
-    prefix_hash: metadata.prefix_hash,
-    provider_safety_blocked: metadata.provider_safety_blocked,
-    first_changed_index: metadata.first_changed_index,
-    invalidated_signature_indices: undefined,
-    skipped_indices: metadata.skipped_indices,
-    stripped_indices: undefined,
-    lone_surrogate_indices,
-    pending: metadata.session.pending,
-    cache: metadata.session.cache,
-    event,
-  };
-  return withLists(view, lists);
-}
-
 /** The view of a projector; none when only what is sticky was done once more. */
 function customView(view, event) {
   if (view === undefined) return undefined;
@@ -633,32 +465,6 @@ function replayOf(told, record, view, messages, callbacks) {
   const isSame = told.prefix_hash === metadata.prefix_hash && told.kept_count === metadata.kept_count;
   const matches = isSame && source_matches === null ? null : isSame && source_matches;
   return { matches, source_matches, view };
-}
-
-/** The lists of messages that a session had: before its first compaction, and after each. */
-function listsThrough(messages, archive) {
-  const lists = [messages];
-  for (const { start, messages: removed } of [...archive].reverse()) {
-    const [list] = lists;
-    lists.unshift([...list.slice(0, start), ...removed, ...list.slice(start + 1)]);
-  }
-  return lists;
-}
-
-/** All messages of a session: those of the archive, each entry's summary behind them, then those of the list. */
-function everyMessage(archive, messages) {
-  return [...archive.flatMap((entry) => [...entry.messages, entry.summary]), ...messages];
-}
-
-/** Where the message stands that is the `position`th of them all. */
-function placeOf(position, archive) {
-  let index = position;
-  for (const [at, { id, messages }] of archive.entries()) {
-    if (index < messages.length) return { path: `archive[${at}].messages[${index}]`, index, archive_id: id };
-    if (index === messages.length) return { path: `archive[${at}].summary`, index, archive_id: id };
-    index -= messages.length + 1;
-  }
-  return { path: `transcript.messages[${index}]`, index, archive_id: null };
 }
 
 function assetOf({ id, messages }) {
@@ -707,7 +513,10 @@ function resumeOptions(options) {
 function asJSON(value) {
   let text;
   try {
-    text = JSON.stringify(value);
+    text = JSON.stringify(value, (key, item) => {
+      if (!isJSON(item)) throw mistake('invalid_option', 'value', 'a JSON value', `${kindOf(item)} at "${key}"`);
+      return item;
+    });
   } catch (error) {
     // What `toJSON` of the caller throws is the caller's.
     if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
@@ -716,55 +525,18 @@ function asJSON(value) {
   return JSON.parse(text);
 }
 
+/** Whether JSON has the value, rather than leave it out or make `{}` or `null` of it. A key without a value is none. */
+function isJSON(value) {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return typeof value !== 'function' && typeof value !== 'symbol';
+  return Array.isArray(value) || kindOf(value) === 'Object' || Object.keys(value).length > 0;
+}
+
+/** `Map`, `Set`, `Function`, `Number`. */
+function kindOf(value) {
+  return Object.prototype.toString.call(value).slice(8, -1);
+}
+
 function listOf(transcript) {
   return Array.isArray(transcript) ? transcript : (transcript.messages ?? transcript.contents ?? transcript.input);
-}
-
-/** A saved session, read. */
-function parsed(json) {
-  const saved = typeof json === 'string' ? read(json) : json instanceof Uint8Array ? read(decoded(json)) : json;
-  const needs = (path, isThere, expected) => {
-    if (!isThere) throw mistake('session_invalid', path, expected, 'something else');
-  };
-  needs('session', saved?._type === 'agent_session' && saved.version === 1, 'what `JSON.stringify(session)` writes');
-  needs('session_id', typeof saved.session_id === 'string', 'a string');
-  needs('transcript.messages', Array.isArray(saved.transcript?.messages), 'an array of messages');
-  const needsObjects = (path, list, expected) =>
-    list.forEach((item, at) => needs(`${path}[${at}]`, typeof item === 'object' && item !== null, expected));
-  needsObjects('transcript.messages', saved.transcript.messages, 'a message');
-  needs('transcript.events', Array.isArray(saved.transcript.events), 'an array of events');
-  needsObjects('transcript.events', saved.transcript.events, 'an event');
-  needs('archive', Array.isArray(saved.archive), 'an array');
-  saved.archive.forEach((entry, at) => {
-    const isEntry = Array.isArray(entry?.messages) && Number.isInteger(entry.start) && entry.start >= 0;
-    const isWhole = isEntry && entry.end === entry.start + entry.messages.length;
-    needs(`archive[${at}]`, isWhole, 'messages with `start` and `end`');
-    needsObjects(`archive[${at}].messages`, entry.messages, 'a message');
-    needs(`archive[${at}].summary`, typeof entry.summary === 'object' && entry.summary !== null, 'a message');
-  });
-  needs('message_hashes', Array.isArray(saved.message_hashes), 'an array of hashes');
-  const { scratchpad, last_turn_at: time } = saved;
-  needs('scratchpad', (scratchpad ?? null) === null || typeof scratchpad === 'object', '`value` and `version`, or null');
-  needs('last_turn_at', (time ?? null) === null || Number.isFinite(time), 'a number or null');
-  return saved;
-}
-
-function decoded(bytes) {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw mistake('invalid_json', 'json', 'JSON text or its UTF-8 bytes', 'bytes that are not UTF-8');
-  }
-}
-
-function read(text) {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw mistake('invalid_json', 'json', 'JSON', `text that is not (${error.message})`);
-  }
-}
-
-function mistake(code, path, expected, found) {
-  return new ProjectionError({ code, path, expected, message: `${path}: expected ${expected}, found ${found}` });
 }
