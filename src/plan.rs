@@ -319,7 +319,7 @@ struct Trial {
 }
 
 /// The message that stands for those that go.
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 pub struct Summary {
     /// The source index that it comes before.
     pub before: usize,
@@ -367,6 +367,17 @@ impl Summary {
     fn chars(&self) -> usize {
         self.says().chars().count()
     }
+
+    /// What the message depends on. How many it stands for shows only where it counts them.
+    fn shows(&self) -> (usize, Shape, SummaryRole, Option<&str>, Option<usize>, &'static str) {
+        let counts = self.text.is_none().then_some(self.count);
+        (self.before, self.shape, self.role, self.text.as_deref(), counts, self.policy)
+    }
+}
+
+/// Whether two summaries are the same message in the same place.
+fn is_same(one: Option<&Summary>, other: Option<&Summary>) -> bool {
+    one.map(Summary::shows) == other.map(Summary::shows)
 }
 
 impl ResolvedPlan {
@@ -434,7 +445,7 @@ impl ResolvedPlan {
             self.summarized.extend(&plan.drop);
             self.insert =
                 Some(Summary::of(insert, &plan.drop, facts, self.insert.as_ref(), self.summarized.len(), self.policy));
-            self.trial.inserts = self.insert != self.trial.insert;
+            self.trial.inserts = !is_same(self.insert.as_ref(), self.trial.insert.as_ref());
         }
         let first_hidden = self.hidden_calls.len();
         for (exchange, reason) in &plan.hide {

@@ -581,6 +581,23 @@ fn the_cache_report_says_what_a_change_costs() {
     );
 }
 
+/// One that counts its messages is another with each that it takes.
+#[test]
+fn a_summary_that_says_the_same_stays_in_the_cache() {
+    let messages: Vec<Value> =
+        (0..8).map(|index| json!({"role": "user", "content": format!("message {index}")})).collect();
+    for (summary, stable) in [(Some("All went well."), 1), (None, 0)] {
+        let options = options(&json!({"policy": "summary_prefix", "keep_last": 2, "summary": summary}));
+        let mut told = Told::new();
+        told.append(&messages[..5]);
+        told.turn(&options, &TurnOptions::default());
+        told.append(&messages[5..]);
+        let turn = told.turn(&options, &TurnOptions::default());
+        assert_eq!((turn.cache.stable_prefix_count, turn.from), (stable, stable), "{summary:?}");
+        assert_eq!(told.shown, *told.last()["messages"].as_array().expect("a list"), "{summary:?}");
+    }
+}
+
 #[test]
 fn what_answers_a_hidden_call_goes_with_it() {
     let call = |id: &str| {
