@@ -31,7 +31,7 @@ pub fn skip_in_current_turn(plan: &mut Plan, facts: &[MessageFacts], exchanges: 
     let is_signed = |index: usize| facts.get(index).is_some_and(|facts| facts.signed);
     let begins_signed = |from: usize| {
         let is_assistant = |facts: &&MessageFacts| facts.role == Role::Assistant;
-        facts.iter().skip(from).find(is_assistant).is_some_and(|facts| facts.signed)
+        facts.iter().skip(from).find(is_assistant).is_some_and(MessageFacts::begins_signed)
     };
     let must_begin = begins_signed(start);
     while let Some(last) = plan.drop.last().copied().filter(|last| must_begin && *last >= start)

@@ -246,6 +246,16 @@ impl MessageFacts {
             || self.results.iter().any(|result| result.place == place)
     }
 
+    /// Whether it begins with signed reasoning: a message of several steps may have some in a later step only.
+    pub fn begins_signed(&self) -> bool {
+        let first = self.calls.first().map(|call| call.place).zip(self.opaque.first().map(|opaque| opaque.place));
+        let calls_first = match first {
+            Some((Place::Item(list, call), Place::Item(other, reasoning))) => list == other && call < reasoning,
+            _ => false,
+        };
+        self.signed && !calls_first
+    }
+
     /// Whether the block that stands there is nothing but reasoning.
     pub fn is_reasoning(&self, place: Place) -> bool {
         self.opaque.iter().any(|opaque| opaque.field.is_empty() && opaque.place == place)
