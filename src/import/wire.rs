@@ -9,6 +9,7 @@ use crate::document::{Index, Slice};
 use super::format::{ReadLines, Scope};
 use super::line::Line;
 use super::output::{Message, Output, Source};
+use super::positions::Positions;
 
 /// How a provider writes a conversation.
 pub struct Wire {
@@ -177,6 +178,8 @@ struct Reader {
     entries: Vec<Entry>,
     /// The conversations; the first of messages that stand alone, if there are any, at `loose`.
     threads: Vec<Thread>,
+    /// The conversations by what they open with, prompts aside.
+    openings: Positions,
     loose: Option<usize>,
     /// How many transcripts there are that have nothing to do with each other.
     transcripts: usize,
@@ -195,6 +198,8 @@ struct Thread {
     live: Vec<usize>,
     /// How much of it there was behind each response.
     responses: Vec<(String, usize)>,
+    /// Where its first message stands that is no prompt.
+    opening: Option<usize>,
 }
 
 impl ReadLines for Reader {
@@ -233,7 +238,15 @@ impl ReadLines for Reader {
 
 impl Reader {
     fn new(wire: &'static Wire, scope: Scope) -> Self {
-        Reader { wire, scope, entries: Vec::new(), threads: Vec::new(), loose: None, transcripts: 0 }
+        Reader {
+            wire,
+            scope,
+            entries: Vec::new(),
+            threads: Vec::new(),
+            openings: Positions::default(),
+            loose: None,
+            transcripts: 0,
+        }
     }
 
     fn items(&mut self, list: Slice<'_>, at: &At, out: &mut Output) {
@@ -334,9 +347,7 @@ impl Reader {
             }
             None if previous.is_some() => (self.threads.len(), 0, 0),
             None => {
-                let is_prompt =
-                    |found: &&Found<'_>| matches!(found.value.text("role").as_deref(), Some("system" | "developer"));
-                let prompts = request.iter().take_while(is_prompt).count();
+                let prompts = request.iter().take_while(|found| is_prompt(found.value)).count();
                 let (thread, known) = self.alike(&keys, prompts);
                 (thread, known, known)
             }
@@ -381,7 +392,10 @@ impl Reader {
     /// program gives in all its conversations say nothing.
     fn alike(&self, keys: &[u64], prompts: usize) -> (usize, usize) {
         let mut best = (self.threads.len(), 0);
-        for (index, thread) in self.threads.iter().enumerate().filter(|(index, _)| Some(*index) != self.loose) {
+        let Some(opening) = keys.get(prompts) else { return best };
+        let open = self.openings.all(&opening.to_string()).iter().copied();
+        for index in open.filter(|index| Some(*index) != self.loose) {
+            let Some(thread) = self.threads.get(index) else { continue };
             let known = thread.live.iter().filter_map(|index| self.entries.get(*index)).map(|entry| entry.essence);
             let shared = known.zip(keys).take_while(|(known, key)| known == *key).count();
             if shared > best.1.max(prompts) {
@@ -416,11 +430,20 @@ impl Reader {
             ..Source::default()
         };
         let json = json.or_else(|| (self.wire.rewrite)(value)).unwrap_or_else(|| value.raw().to_owned());
-        if let Some(thread) = self.threads.get_mut(thread) {
-            thread.live.push(self.entries.len());
+        if let Some(live) = self.threads.get_mut(thread) {
+            let position = live.live.len();
+            if live.opening.is_none_or(|opening| opening >= position) && !is_prompt(value) {
+                live.opening = Some(position);
+                self.openings.add(&essence.to_string(), thread);
+            }
+            live.live.push(self.entries.len());
         }
         self.entries.push(Entry { message: Message::new(json, source), essence, thread, is_live: true });
     }
+}
+
+fn is_prompt(value: Slice<'_>) -> bool {
+    matches!(value.text("role").as_deref(), Some("system" | "developer"))
 }
 
 /// What providers add to an answer, and clients take away when they send it again.
