@@ -5,8 +5,6 @@
 //! - What the assistant says between results and a question makes the question the start of a turn (`ANT-ROLE-2`), and a
 //!   turn has to begin with its reasoning (`ANT-THK-3`).
 
-use std::collections::HashSet;
-
 use crate::exchange::{Exchange, Exchanges};
 use crate::facts::{MessageFacts, Place, Role, Shape};
 use crate::node::{Key, Node};
@@ -62,8 +60,11 @@ fn leave_out(
 ) {
     // Each round leaves out something, so that there is an end.
     while !plan.hide.is_empty() {
-        let wanted: HashSet<usize> = wanted(&settled.gone_with(plan, facts, exchanges)).into_iter().collect();
-        let is_wanted = |exchange: &Exchange| exchange.messages().any(|index| wanted.contains(&index));
+        let mut is_needed = vec![false; facts.len()];
+        for index in wanted(&settled.gone_with(plan, facts, exchanges)) {
+            is_needed.get_mut(index).into_iter().for_each(|needed| *needed = true);
+        }
+        let is_wanted = |exchange: &Exchange| exchange.messages().any(|index| is_needed.get(index) == Some(&true));
         let count = plan.hide.len();
         plan.hide.retain(|(exchange, _)| !is_strict(exchange, facts, exchanges) || !is_wanted(exchange));
         if plan.hide.len() == count {
