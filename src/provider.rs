@@ -88,9 +88,17 @@ fn without_marks<N: Node>(message: &N, provider: Option<Provider>, is_last: bool
     }
     let synthetic = mark.and_then(|mark| mark.field(Key::Synthetic));
     let is_summary = synthetic.and_then(|synthetic| synthetic.as_bool()) == Some(true);
-    if is_summary && provider.is_some_and(|provider| provider.refuses_system_message(is_last)) {
-        let (key, value) = as_user(message);
-        edits.push(Edit { path: Place::Field(key).steps(&[]), value: Some(value) });
+    if is_summary && let Some(provider) = provider {
+        let is_developer = || message.field_str(Key::Role).as_deref() == Some("developer");
+        let role = if provider.refuses_system_message(is_last) {
+            Some(as_user(message))
+        } else if matches!(provider, Provider::Mistral | Provider::Deepseek) && is_developer() {
+            // They know only the system.
+            Some((Key::Role, "system".into()))
+        } else {
+            None
+        };
+        edits.extend(role.map(|(key, value)| Edit { path: Place::Field(key).steps(&[]), value: Some(value) }));
     }
     edited(message, &edits).unwrap_or(Patched::New(Value::Null))
 }

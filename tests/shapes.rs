@@ -170,6 +170,23 @@ fn the_summary_speaks_as_the_user_where_a_provider_wants_it() {
     }
 }
 
+/// `developer` is OpenAI's: its relatives refuse it.
+#[test]
+fn a_developers_summary_is_the_systems_where_there_is_no_developer() {
+    let messages = json!([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}]);
+    let view = view(&messages, json!({"policy": "summary_prefix", "keep_last": 1, "summary_role": "developer"}));
+    for (provider, role) in [
+        (Provider::OpenaiChat, "developer"),
+        (Provider::OpenaiResponses, "developer"),
+        (Provider::Deepseek, "system"),
+        (Provider::Mistral, "system"),
+        (Provider::Anthropic, "user"),
+    ] {
+        let sent = to_provider(view["messages"].as_array().unwrap(), provider);
+        assert_eq!(sent[0]["role"], role, "{provider:?}");
+    }
+}
+
 /// Converse wants the roles to alternate: a summary goes in front of the user message that follows it.
 #[test]
 fn bedrock_roles_alternate() {
