@@ -83,7 +83,7 @@ pub fn event_of(kind: &str, text: &str, metadata: Map<String, Value>) -> (Value,
 /// A UUID of version 8 from the hash of the metadata's canonical JSON.
 fn id_of(metadata: &str) -> String {
     let hash = sha256(metadata.as_bytes());
-    let hex = hash.trim_start_matches("sha256:");
+    let hex = hash.strip_prefix("sha256:").unwrap_or(&hash);
     let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
     let variant = part(16, 17).chars().next().and_then(|digit| digit.to_digit(16)).unwrap_or_default() & 0b11 | 0b1000;
     format!("{}-{}-8{}-{variant:x}{}-{}", part(0, 8), part(8, 12), part(13, 16), part(17, 20), part(20, 32))

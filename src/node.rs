@@ -84,6 +84,7 @@ keys! {
     Error = "error",
     ErrorText = "errorText",
     Events = "events",
+    Execution = "execution",
     ExtraContent = "extra_content",
     Fingerprint = "fingerprint",
     Function = "function",

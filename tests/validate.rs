@@ -100,6 +100,9 @@ fn tool_use(id: &str) -> Value {
 fn tool_result(id: &str) -> Value {
     json!({"type": "tool_result", "tool_use_id": id, "content": "ok"})
 }
+fn compaction() -> Value {
+    json!({"type": "compaction", "content": "s"})
+}
 fn thinking(signature: &str) -> Value {
     json!({"type": "thinking", "thinking": "", "signature": signature})
 }
@@ -380,6 +383,23 @@ fn anthropic_mistakes() -> Vec<Mistake> {
             json!([user(json!([{"type": "image_url", "image_url": {"url": "x"}}]))]),
             json!([user(json!([{"type": "image"}]))]),
         ),
+        // A turn that the server paused goes on; an answer that is done does not.
+        with(
+            new(),
+            e(
+                "ANT-ROLE-6",
+                json!([user("a"), assistant(json!([server_tool_use("s1"), server_result("s1"), text("x")]))]),
+                json!([user("a"), assistant(json!([server_tool_use("s1"), server_result("s1")]))]),
+            ),
+        ),
+        with(
+            new(),
+            e(
+                "ANT-ROLE-6",
+                json!([user("a"), assistant(json!([compaction(), text("x")]))]),
+                json!([user("a"), assistant(json!([compaction()]))]),
+            ),
+        ),
         e("wrong_type", json!([user(json!(["a"]))]), json!([user("a")])),
         e("wrong_type", json!([user(7)]), json!([user("a")])),
         e("wrong_type", set(step(), "/2/content/0/tool_use_id", json!(7)), step()),
@@ -439,6 +459,12 @@ fn chat_mistakes() -> Vec<Mistake> {
                 set(step(), "/1/tool_calls/0/extra_content", json!({"google": {"thought_signature": "A"}})),
             ),
         ),
+        // Google's own route; other gateways keep the signatures elsewhere.
+        with(
+            json!({"model": "google/gemini-3-pro-preview"}),
+            e("OAC-RSN-1", step(), set(step(), "/1/reasoning_details", json!([]))),
+        ),
+        with(template(), e("CMP-1", json!([assistant("x"), user("a")]), json!([user("a"), assistant("x"), user("a")]))),
         with(
             template(),
             e(
@@ -525,6 +551,24 @@ fn relatives_mistakes() -> Vec<Mistake> {
             then(&step, json!({"role": "assistant", "content": "x", "prefix": true})),
         ),
         mis("empty_message", json!([user("a"), {"role": "assistant", "content": null}, user("b")]), step),
+        // Only OpenAI has developers.
+        mis(
+            "unknown_role",
+            json!([{"role": "developer", "content": "d"}, user("a")]),
+            json!([{"role": "system", "content": "s"}, user("a")]),
+        ),
+        error(
+            "unknown_role",
+            "deepseek",
+            json!([{"role": "developer", "content": "d"}, user("a")]),
+            json!([{"role": "system", "content": "s"}, user("a")]),
+        ),
+        // Mistral's thinking is a part; in the other servers' messages it is Anthropic's.
+        mis(
+            "foreign_shape",
+            json!([user("a"), assistant(json!([{"type": "redacted_thinking", "data": "D"}, text("x")])), user("b")]),
+            json!([user("a"), assistant(json!([{"type": "thinking", "thinking": [text("h")]}, text("x")])), user("b")]),
+        ),
         with(json!({"thinking": {"type": "enabled"}}), error("DSK-1", "deepseek", unthought.clone(), thought.clone())),
         warning(
             "DSK-1",
@@ -646,6 +690,35 @@ fn responses_mistakes() -> Vec<Mistake> {
             json!([{"type": "compaction", "id": "cmp_1"}, user("a")]),
             json!([{"type": "compaction", "id": "cmp_1", "encrypted_content": "E"}, user("a")]),
         ),
+        // A reference may stand for the call, if it can be looked up.
+        e(
+            "OAR-PAIR-1",
+            json!([user("a"), item_output("function_call_output", "c1"), {"type": "item_reference", "id": "fc_1"}]),
+            json!([user("a"), {"type": "item_reference", "id": "fc_1"}, item_output("function_call_output", "c1")]),
+        ),
+        with(
+            json!({"store": false}),
+            e("OAR-RSN-3", json!([{"type": "item_reference", "id": "msg_1"}, user("a")]), json!([user("a")])),
+        ),
+        with(json!({"store": false}), e("OAR-RSN-3", json!([{"id": "msg_1"}, user("a")]), json!([user("a")]))),
+        // What is searched on the client, the client answers.
+        e(
+            "OAR-PAIR-4",
+            json!([user("a"), {"type": "tool_search_call", "call_id": "c1", "execution": "client"}, user("b")]),
+            json!([user("a"), {"type": "tool_search_call", "call_id": null, "execution": "server"}, user("b")]),
+        ),
+        with(
+            json!({"model": "openai/gpt-oss-120b"}),
+            e(
+                "OAR-RSN-4",
+                set(thought(), "/1/summary", Value::Null),
+                set(thought(), "/1/content", json!([{"type": "reasoning_text", "text": "x"}])),
+            ),
+        ),
+        e("wrong_role", set(thought(), "/2/content/0/type", json!("input_text")), thought()),
+        e("wrong_role", json!([user(json!([{"type": "output_text", "text": "a"}]))]), json!([user("a")])),
+        e("wrong_type", set(step(), "/2/output", Value::Null), step()),
+        e("wrong_type", set(step(), "/2/output", json!({"text": "ok"})), set(step(), "/2/output", json!([]))),
         e("unknown_role", json!([user("a"), tool("c1")]), step()),
         e(
             "foreign_shape",
@@ -707,6 +780,8 @@ fn gemini_mistakes() -> Vec<Mistake> {
         ),
         e("foreign_shape", json!([{"role": "user", "content": "a", "parts": [{"text": "a"}]}]), json!([asked()])),
         e("foreign_shape", json!([content("user", json!([text("a")]))]), json!([asked()])),
+        e("wrong_type", set(step(), "/1/parts/0/functionCall/args", json!("{}")), step()),
+        e("wrong_type", set(step(), "/2/parts/0/functionResponse/response", json!("ok")), step()),
         e(
             "missing_name",
             json!([asked(), called(), content("user", json!([{"functionResponse": {"response": {}}}]))]),
@@ -768,6 +843,17 @@ fn bedrock_mistakes() -> Vec<Mistake> {
         ),
         e("missing_name", set(step(), "/1/content/0/toolUse/name", Value::Null), step()),
         e("tool_input", set(step(), "/1/content/0/toolUse/input", json!("{}")), step()),
+        e(
+            "tool_id_format",
+            json!([asked(), assistant(json!([use_block("x:1")])), user(json!([result_block("x:1")]))]),
+            step(),
+        ),
+        e("wrong_type", set(step(), "/2/content/0/toolResult/content", json!("ok")), step()),
+        // Nova writes text before its calls; other models refuse it.
+        with(
+            json!({"model": "meta.llama3-1-70b-instruct-v1:0"}),
+            e("BED-3", set(step(), "/1/content", json!([{"text": "b"}, use_block("x1")])), step()),
+        ),
     ]
 }
 
@@ -800,6 +886,52 @@ fn tells_each_mistake_from_its_valid_twin() {
         }
     }
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// A list of each shape that shares more than `role` and `content` with no provider's, given to each other provider.
+#[test]
+fn tells_whose_shape_a_message_has() {
+    let all = ["anthropic", "openai_chat", "openai_responses", "gemini", "bedrock", "mistral", "deepseek"];
+    for (owner, provider, message) in [
+        ("LangChain", None, json!({"type": "human", "content": "a"})),
+        ("LangChain", None, json!({"type": "human", "data": {"content": "a"}})),
+        (
+            "LangChain",
+            None,
+            json!({"lc": 1, "type": "constructor", "id": ["HumanMessage"], "kwargs": {"content": "a"}}),
+        ),
+        ("the AI SDK", None, json!({"id": "m1", "role": "user", "parts": [{"type": "text", "text": "a"}]})),
+        (
+            "the AI SDK",
+            None,
+            assistant(json!([{"type": "tool-call", "toolCallId": "c1", "toolName": "read", "input": {}}])),
+        ),
+        ("OpenAI Responses", Some("openai_responses"), item_call("function_call", "c1")),
+        ("Gemini", Some("gemini"), content("user", json!([{"text": "a"}]))),
+        ("Bedrock Converse", Some("bedrock"), assistant(json!([use_block("x1")]))),
+    ] {
+        for name in all {
+            let found = check(&json!([user("a"), message]), name, &json!({}));
+            let is_told = found
+                .iter()
+                .any(|found| found.rule == "foreign_shape" && found.index == 1 && found.message.contains(owner));
+            assert_eq!(is_told, provider != Some(name), "{name}: {message}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn says_nothing_of_what_providers_document() {
+    let cases = read_fixture("valid-requests.json");
+    let mut wrong = Vec::new();
+    for case in cases.as_array().expect("a list") {
+        let provider = case["provider"].as_str().expect("a provider");
+        let found = check(&case["messages"], provider, &case["request"]);
+        if !found.is_empty() {
+            wrong.push(format!("{provider}, {}: {found:?}", case["name"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
@@ -835,6 +967,7 @@ fn refuses_what_is_no_message_and_what_is_no_request() {
         (json!({"thinking": "enabled"}), "request.thinking"),
         (json!({"store": "yes"}), "request.store"),
         (json!({"original_messages": {}}), "request.original_messages"),
+        (json!({"betas": "thinking"}), "request.betas"),
     ] {
         let error = Request::parse(Some(&&request)).unwrap_err();
         assert_eq!((error.code(), error.path()), (ErrorCode::InvalidOption, path));

@@ -5,8 +5,8 @@ use crate::facts::Call;
 use crate::node::{Key, Kind, Node};
 
 use super::checks::{
-    Met, block_of, calls_in, foreign, is_blank, is_orphan, label, objects, only_objects, required, result_label,
-    role_of, shows, type_of,
+    Met, block_of, call_id, calls_in, foreign, is_blank, is_orphan, label, objects, only_objects, required,
+    result_label, role_of, shows, tool_input, type_of, unknown_role,
 };
 use super::{Findings, Scene, binding};
 
@@ -42,10 +42,7 @@ fn role<N: Node>(scene: &Scene<'_, N>, index: usize, message: &N, found: &mut Fi
     match &*role_of(message) {
         "user" | "assistant" => {}
         "system" => system(scene, index, message, found),
-        other => {
-            let text = format!("role \"{other}\": there are only user and assistant");
-            found.error("unknown_role", index, None, text);
-        }
+        other => unknown_role(index, other, "user or assistant", found),
     }
     for key in [Key::ToolCalls, Key::FunctionCall] {
         if message.field(key).is_some() {
@@ -147,8 +144,6 @@ fn blocks<N: Node>(index: usize, message: &N, found: &mut Findings) {
             | "output_text"
             | "input_image"
             | "input_file"
-            | "tool-call"
-            | "tool-result"
             | "reasoning"
             | "function_call"
             | "function_call_output" => {
@@ -180,16 +175,9 @@ fn text<N: Node>(block: &N, (index, block_index): (usize, Option<usize>), found:
 }
 
 fn call<N: Node>(block: &N, at: (usize, Option<usize>), found: &mut Findings) {
-    required(block, Key::Id, "missing_id", at, found);
+    call_id(block, Key::Id, at, found);
     required(block, Key::Name, "missing_name", at, found);
-    let input = block.field(Key::Input).map_or(Kind::Null, |input| input.kind());
-    if input != Kind::Object {
-        found.error("tool_input", at.0, at.1, format!("`input` must be an object, not {}", input.in_words()));
-    }
-    let is_plain = |id: &str| id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-    if block.field(Key::Id).and_then(|id| id.with_str(is_plain)) == Some(false) {
-        found.error("tool_id_format", at.0, at.1, "an id may hold only letters, digits, `_` and `-`");
-    }
+    tool_input(block.field(Key::Input).as_ref(), at, found);
 }
 
 fn result<N: Node>(block: &N, at: (usize, Option<usize>), after_other: bool, found: &mut Findings) {
@@ -311,8 +299,9 @@ fn ending<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
     let Some(last) = scene.messages.last().filter(|last| role_of(*last) == "assistant") else { return };
     let index = scene.messages.len() - 1;
     let block = last_block(last);
-    // Of calls at the end the missing answers are what is wrong; a server's call may be waited for.
-    if block.as_ref().is_some_and(|block| type_of(block).ends_with("tool_use")) {
+    // Of calls at the end the missing answers are what is wrong. A turn that the server paused goes on.
+    let is_paused = |kind: &str| kind.ends_with("tool_use") || kind == "compaction" || is_server_result(kind);
+    if block.as_ref().is_some_and(|block| is_paused(&type_of(block))) {
         return;
     }
     let text = block.and_then(|block| block.field(Key::Text)).or_else(|| last.field(Key::Content));

@@ -3,14 +3,16 @@
 use crate::node::{Key, Kind, Node};
 
 use super::checks::{
-    block_of, calls_in, foreign, is_orphan, label, objects, only_objects, required, result_label, role_of, shows,
+    block_of, call_id, calls_in, foreign, is_orphan, label, objects, only_objects, required, result_label, role_of,
+    shows, tool_input, unknown_role,
 };
+use super::request::place_of;
 use super::{Findings, Scene};
 
 /// Reports what Bedrock Converse would refuse.
 pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
     let model = scene.request.model.as_deref();
-    let is_claude = model.map(|model| model.contains("claude") || model.contains("anthropic"));
+    let is_claude = model.and_then(is_claude);
     let mut before = String::new();
     for (index, message) in scene.messages.iter().enumerate() {
         let role = role_of(message);
@@ -20,11 +22,9 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
                 found.error("BED-1", index, None, format!("two messages of role {role} in a row"));
             }
             "user" | "assistant" => {}
-            _ => {
-                found.error("unknown_role", index, None, format!("role \"{role}\": there are only user and assistant"))
-            }
+            _ => unknown_role(index, &role, "user or assistant", found),
         }
-        content(message, index, &role, is_claude, found);
+        content(scene, index, message, is_claude, found);
         answers(scene, index, found);
         before = role;
     }
@@ -36,7 +36,14 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
     }
 }
 
-fn content<N: Node>(message: &N, index: usize, role: &str, is_claude: Option<bool>, found: &mut Findings) {
+/// The name of an inference profile does not say which model it stands for.
+fn is_claude(model: &str) -> Option<bool> {
+    let is_it = ["claude", "anthropic"].into_iter().any(|word| place_of(model, word).is_some());
+    (is_it || !model.starts_with("arn:")).then_some(is_it)
+}
+
+fn content<N: Node>(scene: &Scene<'_, N>, index: usize, message: &N, is_claude: Option<bool>, found: &mut Findings) {
+    let role = role_of(message);
     let Some(list) = message.field(Key::Content).filter(|list| list.kind() == Kind::Array) else {
         found.error("wrong_type", index, None, "`content` must be an array of blocks");
         return;
@@ -45,12 +52,14 @@ fn content<N: Node>(message: &N, index: usize, role: &str, is_claude: Option<boo
         found.error("empty_message", index, None, "the content is empty");
     }
     only_objects(&list, index, found);
+    // Nova writes text before its calls, and wants it back.
+    let is_nova = scene.request.names("nova");
     let (mut has_text, mut has_tool) = (false, false);
     for (block, part) in objects(message, Key::Content) {
         let at = (index, Some(block));
         let has = |key| part.field(key).is_some();
         has_text |= has(Key::Text);
-        has_tool |= has(Key::ToolUse) || has(Key::ToolResult);
+        has_tool |= !is_of_server(&part) && (has(Key::ToolResult) || (has(Key::ToolUse) && !is_nova));
         if has(Key::Type) {
             foreign(index, at.1, "a block with a `type`", found);
         } else if has(Key::Text) && !shows(&part, Key::Text) {
@@ -61,23 +70,25 @@ fn content<N: Node>(message: &N, index: usize, role: &str, is_claude: Option<boo
         for (key, owner) in
             [(Key::ToolUse, "assistant"), (Key::ReasoningContent, "assistant"), (Key::ToolResult, "user")]
         {
-            if has(key) && role != owner {
+            if has(key) && role != owner && !is_of_server(&part) {
                 let text = format!("`{}` belongs in a message of role {owner}", key.as_str());
                 found.error("wrong_role", at.0, at.1, text);
             }
         }
         if let Some(call) = part.field(Key::ToolUse) {
-            required(&call, Key::ToolUseIdCamel, "missing_id", at, found);
+            call_id(&call, Key::ToolUseIdCamel, at, found);
             required(&call, Key::Name, "missing_name", at, found);
-            if call.field(Key::Input).is_none_or(|input| input.kind() != Kind::Object) {
-                found.error("tool_input", at.0, at.1, "`input` must be an object");
-            }
+            tool_input(call.field(Key::Input).as_ref(), at, found);
         }
         if let Some(result) = part.field(Key::ToolResult) {
             required(&result, Key::ToolUseIdCamel, "missing_id", at, found);
-            let is_empty = result.field(Key::Content).is_none_or(|content| content.is_empty());
+            let content = result.field(Key::Content);
+            let is_empty = content.as_ref().is_none_or(N::is_empty);
             if is_empty && result.field_str(Key::Status).as_deref() == Some("error") {
                 found.error("BED-4", at.0, at.1, "a toolResult of status error needs content");
+            }
+            if content.is_some_and(|content| content.kind() != Kind::Array) {
+                found.error("wrong_type", at.0, at.1, "the content of a toolResult must be an array of blocks");
             }
         }
         reasoning(&part, at, is_claude, found);
@@ -85,6 +96,12 @@ fn content<N: Node>(message: &N, index: usize, role: &str, is_claude: Option<boo
     if has_text && has_tool && is_claude == Some(false) {
         found.error("BED-3", index, None, "this model takes no text beside tool blocks in one turn");
     }
+}
+
+/// Whether it is a call that Bedrock ran itself, or the result of one, both of which stand in the assistant's message.
+fn is_of_server<N: Node>(part: &N) -> bool {
+    let is_typed = |key| part.field(key).is_some_and(|block| block.field(Key::Type).is_some());
+    is_typed(Key::ToolUse) || is_typed(Key::ToolResult)
 }
 
 fn reasoning<N: Node>(part: &N, at: (usize, Option<usize>), is_claude: Option<bool>, found: &mut Findings) {
@@ -106,7 +123,8 @@ fn answers<N: Node>(scene: &Scene<'_, N>, index: usize, found: &mut Findings) {
     let rule = "BED-2";
     for (call, exchange) in calls_in(scene, index, Key::Content) {
         let mut results = exchange.results.iter();
-        if !results.clone().any(|(message, _)| *message == index + 1) {
+        // What the server ran itself has its result beside it.
+        if !results.clone().any(|(message, _)| *message <= index + 1) {
             let text = format!("{} is not answered in the next message", label(call));
             found.error(rule, index, call.place.block(), text);
         }

@@ -1,13 +1,11 @@
 //! What the providers of OpenAI's chat shape have in common; which of their rules is broken each says itself.
 
-use serde_json::Value;
-
 use crate::facts::Place;
 use crate::node::{Key, Kind, Node};
 
 use super::checks::{
-    calls_in, foreign, is_blank, is_orphan, label, objects, only_objects, required, result_label, role_of, shows,
-    type_of,
+    arguments, calls_in, foreign, is_blank, is_orphan, label, objects, only_objects, required, result_label, role_of,
+    shows, type_of, unknown_role,
 };
 use super::{Findings, Scene};
 
@@ -25,16 +23,20 @@ pub struct Rules {
     pub empty_list: &'static str,
     /// A message without content.
     pub no_content: &'static str,
-    /// Whether arguments may be an object.
-    pub takes_object_arguments: bool,
+    /// Whether it is OpenAI's, which has more roles than its relatives.
+    pub is_openai: bool,
+    /// Whether it is Mistral's: arguments may be an object, and content may hold thinking.
+    pub is_mistral: bool,
 }
 
 /// Reports what every provider of the shape refuses.
 pub fn check<N: Node>(scene: &Scene<'_, N>, rules: &Rules, found: &mut Findings) {
     for (index, message) in scene.messages.iter().enumerate() {
         let role = role_of(message);
-        if !matches!(&*role, "system" | "developer" | "user" | "assistant" | "tool" | "function") {
-            found.error("unknown_role", index, None, format!("there is no role \"{role}\""));
+        match &*role {
+            "system" | "user" | "assistant" | "tool" => {}
+            "developer" | "function" if rules.is_openai => {}
+            other => unknown_role(index, other, "system, user, assistant or tool", found),
         }
         tool_calls(message, index, &role, rules, found);
         content(message, index, &role, rules, found);
@@ -61,7 +63,9 @@ fn content<N: Node>(message: &N, index: usize, role: &str, rules: &Rules, found:
         }
         Kind::Array => {
             only_objects(&content, index, found);
-            objects(message, Key::Content).iter().for_each(|(block, part)| part_of(part, (index, *block), found));
+            objects(message, Key::Content)
+                .iter()
+                .for_each(|(block, part)| part_of(part, (index, *block), rules, found));
         }
         kind => {
             let text = format!("`content` must be a string or an array, not {}", kind.in_words());
@@ -74,12 +78,13 @@ fn calls_anything<N: Node>(message: &N) -> bool {
     [Key::ToolCalls, Key::FunctionCall, Key::Refusal, Key::Audio].into_iter().any(|key| message.field(key).is_some())
 }
 
-fn part_of<N: Node>(part: &N, (index, block): (usize, usize), found: &mut Findings) {
+fn part_of<N: Node>(part: &N, (index, block): (usize, usize), rules: &Rules, found: &mut Findings) {
     match &*type_of(part) {
         "" => found.error("wrong_type", index, Some(block), "the part has no `type`"),
         "text" if !shows(part, Key::Text) => found.warning("empty_text", index, Some(block), "the text part is empty"),
-        kind @ ("tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use" | "tool-call"
-        | "tool-result" | "reasoning" | "input_text" | "output_text" | "input_image" | "image" | "document") => {
+        "thinking" if rules.is_mistral => {}
+        kind @ ("tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use" | "reasoning"
+        | "input_text" | "output_text" | "input_image" | "image" | "document") => {
             foreign(index, Some(block), &format!("a `{kind}` part"), found);
         }
         _ => {}
@@ -102,26 +107,9 @@ fn tool_calls<N: Node>(message: &N, index: usize, role: &str, rules: &Rules, fou
             required(&custom, Key::Name, "missing_name", at, found);
         } else if let Some(function) = call.field(Key::Function).filter(is_object) {
             required(&function, Key::Name, "missing_name", at, found);
-            arguments(&function, at, rules, found);
+            arguments(&function, at, rules.is_mistral, found);
         } else {
             foreign(index, Some(block), "a call without `function`", found);
-        }
-    }
-}
-
-fn arguments<N: Node>(function: &N, (index, block): (usize, Option<usize>), rules: &Rules, found: &mut Findings) {
-    let arguments = function.field(Key::Arguments);
-    match arguments.as_ref().map_or(Kind::Null, Node::kind) {
-        Kind::Object if rules.takes_object_arguments => {}
-        Kind::String => {
-            let is_json = |text: &str| serde_json::from_str::<Value>(text).is_ok();
-            if arguments.and_then(|arguments| arguments.with_str(is_json)) == Some(false) {
-                found.warning("arguments_not_json", index, block, "`arguments` is no JSON: some servers refuse it");
-            }
-        }
-        kind => {
-            let text = format!("`arguments` must be JSON text, not {}", kind.in_words());
-            found.error("arguments_not_text", index, block, text);
         }
     }
 }

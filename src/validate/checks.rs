@@ -2,21 +2,27 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
 use crate::canonical::Writer;
 use crate::exchange::{Exchange, Spot};
-use crate::facts::{Call, Place};
+use crate::facts::{Call, Place, Shape};
 use crate::node::{Key, Kind, Node};
+use crate::provider::Provider;
 
 use super::{Findings, Scene};
 
 /// What no provider takes.
-pub fn everywhere<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
+pub fn everywhere<N: Node>(scene: &Scene<'_, N>, provider: Provider, found: &mut Findings) {
     if scene.messages.is_empty() {
         found.error("empty_list", 0, None, "a request needs at least one message");
     }
     let mut writer = Writer::default();
     for (index, message) in scene.messages.iter().enumerate() {
         marks(message, index, found);
+        if let Some(owner) = scene.facts.get(index).and_then(|facts| stranger(facts.shape, provider)) {
+            found.error("foreign_shape", index, None, format!("this is a message of {owner}: convert it first"));
+        }
         writer.bytes.clear();
         if writer.node(message).is_err() {
             found.error("too_deep", index, None, "the message nests too deep, or contains itself");
@@ -26,6 +32,19 @@ pub fn everywhere<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
             found.error("lone_surrogate", index, None, text);
         }
     }
+}
+
+/// Whose shape a message has, when it is not the provider's. What shares `role` and `content` differs only inside.
+fn stranger(shape: Shape, provider: Provider) -> Option<&'static str> {
+    let (owner, name) = match shape {
+        Shape::Chat => return None,
+        Shape::Responses => (Some(Provider::OpenaiResponses), "OpenAI Responses"),
+        Shape::Gemini => (Some(Provider::Gemini), "Gemini"),
+        Shape::Bedrock => (Some(Provider::Bedrock), "Bedrock Converse"),
+        Shape::AiSdk | Shape::AiSdkUi => (None, "the AI SDK"),
+        Shape::LangChain | Shape::LangChainStored | Shape::LangChainSerialized => (None, "LangChain"),
+    };
+    (owner != Some(provider)).then_some(name)
 }
 
 /// `_harn_projection` is for observers.
@@ -49,6 +68,12 @@ pub fn role_of<N: Node>(message: &N) -> String {
 /// The type of a block; empty when it has none.
 pub fn type_of<N: Node>(block: &N) -> String {
     block.field_str(Key::Type).unwrap_or_default()
+}
+
+/// A role that the provider does not have.
+pub fn unknown_role(index: usize, role: &str, known: &str, found: &mut Findings) {
+    let role = if role.is_empty() { "missing" } else { role };
+    found.error("unknown_role", index, None, format!("the role must be {known}, not {role}"));
 }
 
 /// The objects of a list in a message, with their positions.
@@ -134,6 +159,41 @@ impl Met {
 /// Content of another provider's shape: its blocks would be refused as unknown.
 pub fn foreign(index: usize, block: Option<usize>, what: &str, found: &mut Findings) {
     found.error("foreign_shape", index, block, format!("{what} is of another provider's shape"));
+}
+
+/// The id of a call, which is there and plain.
+pub fn call_id<N: Node>(call: &N, key: Key, at: (usize, Option<usize>), found: &mut Findings) {
+    required(call, key, "missing_id", at, found);
+    let is_plain = |id: &str| id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if call.field(key).and_then(|id| id.with_str(is_plain)) == Some(false) {
+        found.error("tool_id_format", at.0, at.1, "an id may hold only letters, digits, `_` and `-`");
+    }
+}
+
+/// Input of a call, which must be an object.
+pub fn tool_input(input: Option<&impl Node>, at: (usize, Option<usize>), found: &mut Findings) {
+    let kind = input.map_or(Kind::Null, Node::kind);
+    if kind != Kind::Object {
+        found.error("tool_input", at.0, at.1, format!("the input must be an object, not {}", kind.in_words()));
+    }
+}
+
+/// Arguments of a call in a shape of OpenAI's: JSON as text, of Mistral also an object.
+pub fn arguments<N: Node>(call: &N, at: (usize, Option<usize>), may_be_object: bool, found: &mut Findings) {
+    let arguments = call.field(Key::Arguments);
+    match arguments.as_ref().map_or(Kind::Null, Node::kind) {
+        Kind::Object if may_be_object => {}
+        Kind::String => {
+            let is_json = |text: &str| serde_json::from_str::<Value>(text).is_ok();
+            if arguments.and_then(|arguments| arguments.with_str(is_json)) == Some(false) {
+                found.warning("arguments_not_json", at.0, at.1, "`arguments` is no JSON: some servers refuse it");
+            }
+        }
+        kind => {
+            let text = format!("`arguments` must be JSON text, not {}", kind.in_words());
+            found.error("arguments_not_text", at.0, at.1, text);
+        }
+    }
 }
 
 /// A required field of a call.

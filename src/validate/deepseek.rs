@@ -13,17 +13,17 @@ const RULES: Rules = Rules {
     repeated: "DSK-3",
     empty_list: "empty_message",
     no_content: "empty_message",
-    takes_object_arguments: false,
+    is_openai: false,
+    is_mistral: false,
 };
 
 /// Reports what DeepSeek would refuse.
 pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
     chat::check(scene, &RULES, found);
-    let model = scene.request.model.as_deref().unwrap_or_default();
     let thinks = match scene.request.thinking.as_deref() {
         Some("disabled") => return,
         Some(_) => true,
-        None => model.contains("reasoner"),
+        None => scene.request.names("reasoner"),
     };
     let carries =
         |message: &N| message.field(Key::ReasoningContentSnake).is_some_and(|text| text.kind() == Kind::String);
@@ -38,7 +38,7 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
         match calls_in(scene, index, Key::ToolCalls).is_empty() {
             false if thinks => found.error("DSK-1", index, None, format!("{text} beside tool calls")),
             false => found.warning("DSK-1", index, None, format!("{text} beside tool calls")),
-            true if model.contains("v4") => {
+            true if scene.request.names("v4") => {
                 found.warning("DSK-2", index, None, format!("{text}: an empty one is taken"))
             }
             true => {}

@@ -4,7 +4,9 @@ use crate::canonical::canonical_text;
 use crate::facts::{Call, MessageFacts, Role};
 use crate::node::{Key, Kind, Node};
 
-use super::checks::{block_of, foreign, is_orphan, objects, only_objects, result_label, role_of, shows};
+use super::checks::{
+    block_of, foreign, is_orphan, objects, only_objects, required, result_label, role_of, shows, unknown_role,
+};
 use super::{Findings, Scene};
 
 /// Reports what Gemini would refuse.
@@ -12,7 +14,7 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
     for (index, content) in scene.messages.iter().enumerate() {
         let role = role_of(content);
         if !matches!(&*role, "user" | "model" | "function" | "") {
-            found.error("unknown_role", index, None, format!("role \"{role}\": there are only user and model"));
+            unknown_role(index, &role, "user or model", found);
         }
         for key in [Key::Content, Key::ToolCalls] {
             if content.field(key).is_some() {
@@ -48,9 +50,16 @@ fn parts<N: Node>(content: &N, index: usize, found: &mut Findings) {
         } else if part.field(Key::Text).is_some() && !shows(&part, Key::Text) && !is_signed(&part) {
             found.warning(rule, index, Some(block), "an empty text can count as no data");
         }
-        for key in [Key::FunctionCallCamel, Key::FunctionCall, Key::FunctionResponseCamel, Key::FunctionResponse] {
-            if part.field(key).is_some_and(|call| !shows(&call, Key::Name)) {
-                found.error("missing_name", index, Some(block), format!("`{}` has no name", key.as_str()));
+        for (key, body) in [
+            (Key::FunctionCallCamel, Key::Args),
+            (Key::FunctionCall, Key::Args),
+            (Key::FunctionResponseCamel, Key::Response),
+            (Key::FunctionResponse, Key::Response),
+        ] {
+            let Some(call) = part.field(key) else { continue };
+            required(&call, Key::Name, "missing_name", (index, Some(block)), found);
+            if call.field(body).is_some_and(|body| body.kind() != Kind::Object) {
+                found.error("wrong_type", index, Some(block), "`args` and `response` must be objects");
             }
         }
     }
@@ -109,7 +118,7 @@ fn layout<N: Node>(scene: &Scene<'_, N>, index: usize, found: &mut Findings) {
 /// In the current turn the first call of each step carries its signature.
 fn signatures<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
     let version = scene.request.gemini();
-    let is_image_model = scene.request.model.as_deref().is_some_and(|model| model.contains("image"));
+    let is_image_model = scene.request.names("image");
     if version.is_some_and(|version| version < 3) || is_image_model {
         return;
     }

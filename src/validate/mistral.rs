@@ -13,7 +13,8 @@ const RULES: Rules = Rules {
     repeated: "MIS-2",
     empty_list: "empty_message",
     no_content: "empty_message",
-    takes_object_arguments: true,
+    is_openai: false,
+    is_mistral: true,
 };
 
 /// Reports what Mistral would refuse.

@@ -71,7 +71,7 @@ pub fn validate<N: Node>(
     let mut found = Findings::default();
     let facts = read(messages, &mut found)?;
     let scene = Scene { messages, facts: &facts, exchanges: Exchanges::of(&facts), request };
-    checks::everywhere(&scene, &mut found);
+    checks::everywhere(&scene, provider, &mut found);
     match provider {
         Provider::Anthropic => anthropic::check(&scene, &mut found),
         Provider::OpenaiChat => openai_chat::check(&scene, &mut found),

@@ -13,7 +13,8 @@ const RULES: Rules = Rules {
     repeated: "OAC-PAIR-5",
     empty_list: "OAC-PAIR-4",
     no_content: "OAC-ROLE-2",
-    takes_object_arguments: false,
+    is_openai: true,
+    is_mistral: false,
 };
 
 /// Reports what OpenAI Chat would refuse.
@@ -28,11 +29,9 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
 
 /// Models that call tools through Responses only.
 fn needs_responses<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
-    let Some(model) = &scene.request.model else { return };
-    let model: String = model.chars().filter(char::is_ascii_alphanumeric).collect();
-    let is_one_of = |names: &[&str]| names.iter().any(|name| model.contains(name));
-    let never = is_one_of(&["gpt6astra", "gpt61sol"]);
-    let unless_unreasoning = is_one_of(&["gpt6sol", "gpt6luna"]);
+    let is_one_of = |names: [&str; 2]| names.into_iter().any(|name| scene.request.names(name));
+    let never = is_one_of(["gpt-6-astra", "gpt-6.1-sol"]);
+    let unless_unreasoning = is_one_of(["gpt-6-sol", "gpt-6-luna"]);
     if !never && (!unless_unreasoning || scene.request.reasoning_effort.as_deref() == Some("none")) {
         return;
     }
@@ -44,14 +43,19 @@ fn needs_responses<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
 
 /// Gemini behind OpenAI's shape: in the current turn the first call of each step carries its signature.
 fn gemini_signatures<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
-    if scene.request.gemini().is_none_or(|version| version < 3) {
+    let model = scene.request.model.as_deref().unwrap_or_default();
+    // Other gateways keep the signatures in places of their own.
+    let is_googles = ["gemini-", "models/", "google/"].into_iter().any(|start| model.starts_with(start));
+    if !is_googles || scene.request.gemini().is_none_or(|version| version < 3) {
         return;
     }
     let turn = scene.messages.iter().rposition(|message| role_of(message) == "user").map_or(0, |newest| newest + 1);
     for (index, message) in scene.messages.iter().enumerate().skip(turn) {
         let Some((block, first)) = objects(message, Key::ToolCalls).into_iter().next() else { continue };
         let google = first.follow(&[Key::ExtraContent, Key::Google]);
-        if !google.is_some_and(|google| shows(&google, Key::ThoughtSignature)) {
+        let is_signed = google.is_some_and(|google| shows(&google, Key::ThoughtSignature));
+        // OpenRouter has Google's names of models.
+        if !is_signed && message.field(Key::ReasoningDetails).is_none() {
             let text = "the first call of a step in the current turn needs its thought signature";
             found.error("OAC-RSN-1", index, Some(block), text);
         }
@@ -60,7 +64,8 @@ fn gemini_signatures<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
 
 /// Chat templates: user and assistant in turn, one system message at most and that first, no null content.
 fn template<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
-    let mut last = String::new();
+    // The user begins.
+    let mut last = "assistant".to_owned();
     for (index, message) in scene.messages.iter().enumerate() {
         let role = role_of(message);
         if message.field(Key::Content).is_none() {

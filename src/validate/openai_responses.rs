@@ -1,12 +1,11 @@
 //! OpenAI Responses items.
 
-use serde_json::Value;
-
 use crate::canonical::canonical_text;
 use crate::node::{Key, Kind, Node};
 
 use super::checks::{
-    Met, foreign, is_orphan, label, objects, only_objects, required, result_label, role_of, shows, type_of,
+    Met, arguments, foreign, is_orphan, label, objects, only_objects, required, result_label, role_of, shows, type_of,
+    unknown_role,
 };
 use super::{Findings, Scene};
 
@@ -24,6 +23,7 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
         match &*kind {
             "message" => message(item, index, found),
             "reasoning" => reasoning(scene, item, index, found),
+            "item_reference" => stored(scene, item, index, found),
             "compaction" => required(item, Key::EncryptedContent, "OAR-CMP-1", (index, None), found),
             _ => {}
         }
@@ -43,16 +43,21 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
     }
 }
 
-/// Easy messages have no type.
+/// Easy messages have no type, nor need references have one.
 fn kind_of<N: Node>(item: &N) -> String {
     let kind = type_of(item);
-    if kind.is_empty() { "message".to_owned() } else { kind }
+    let is_reference = || item.field(Key::Id).is_some() && item.field(Key::Role).is_none();
+    match &*kind {
+        "" if is_reference() => "item_reference".to_owned(),
+        "" => "message".to_owned(),
+        _ => kind,
+    }
 }
 
 fn message<N: Node>(item: &N, index: usize, found: &mut Findings) {
     let role = role_of(item);
     if !matches!(&*role, "user" | "assistant" | "system" | "developer") {
-        found.error("unknown_role", index, None, format!("there is no role \"{role}\""));
+        unknown_role(index, &role, "user, assistant, system or developer", found);
     }
     if item.field(Key::ToolCalls).is_some() {
         foreign(index, None, "`tool_calls`", found);
@@ -65,10 +70,15 @@ fn message<N: Node>(item: &N, index: usize, found: &mut Findings) {
     for (block, part) in objects(item, Key::Content) {
         match &*type_of(&part) {
             "" => found.error("wrong_type", index, Some(block), "the part has no `type`"),
-            "input_text" | "output_text" if !shows(&part, Key::Text) => {
+            kind @ ("input_text" | "output_text") if (kind == "output_text") != (role == "assistant") => {
+                let text = "the text of the assistant is `output_text`, that of others `input_text`";
+                found.error("wrong_role", index, Some(block), text);
+            }
+            // The model does write empty ones.
+            "input_text" if !shows(&part, Key::Text) => {
                 found.warning("empty_text", index, Some(block), "the text part is empty");
             }
-            kind @ ("text" | "image_url" | "tool_use" | "tool_result" | "thinking" | "tool-call" | "tool-result") => {
+            kind @ ("text" | "image_url" | "tool_use" | "tool_result" | "thinking") => {
                 foreign(index, Some(block), &format!("a `{kind}` part"), found);
             }
             _ => {}
@@ -77,9 +87,10 @@ fn message<N: Node>(item: &N, index: usize, found: &mut Findings) {
 }
 
 /// Whether the caller answers such a call, and the rule that says so.
-fn answer_rule(kind: &str) -> Option<&'static str> {
-    match kind {
+fn answer_rule<N: Node>(item: &N) -> Option<&'static str> {
+    match &*type_of(item) {
         "function_call" => Some("OAR-PAIR-2"),
+        "tool_search_call" => (item.field_str(Key::Execution).as_deref() == Some("client")).then_some("OAR-PAIR-4"),
         "custom_tool_call" | "local_shell_call" | "shell_call" | "apply_patch_call" | "computer_call" => {
             Some("OAR-PAIR-4")
         }
@@ -88,22 +99,16 @@ fn answer_rule(kind: &str) -> Option<&'static str> {
 }
 
 fn calls<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, ids: &mut Met, found: &mut Findings) {
-    let Some(rule) = answer_rule(kind) else { return };
+    let Some(rule) = answer_rule(item) else { return };
     let at = (index, None);
     if matches!(kind, "function_call" | "custom_tool_call") {
         required(item, Key::CallId, "missing_id", at, found);
         required(item, Key::Name, "missing_name", at, found);
     }
     if kind == "function_call" {
-        let arguments = item.field(Key::Arguments);
-        let is_json = |text: &str| serde_json::from_str::<Value>(text).is_ok();
-        match arguments.and_then(|arguments| arguments.with_str(is_json)) {
-            None => found.error("arguments_not_text", index, None, "`arguments` must be JSON text"),
-            Some(false) => found.warning("arguments_not_json", index, None, "`arguments` is no JSON"),
-            Some(true) => {}
-        }
+        arguments(item, at, false, found);
     }
-    let is_deepseek = scene.request.model.as_deref().is_some_and(|model| model.contains("deepseek"));
+    let is_deepseek = scene.request.names("deepseek");
     for exchange in scene.exchanges.of_message(index) {
         let Some(call) = scene.exchanges.call(exchange) else { continue };
         if let Some(first) = call.id.as_deref().and_then(|id| ids.before(id, index)) {
@@ -122,16 +127,25 @@ fn calls<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, ids:
 }
 
 fn outputs<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, found: &mut Findings) {
-    if !kind.ends_with("_output") || !is_orphan(scene, (index, 0)) {
+    if !kind.ends_with("_output") {
         return;
     }
+    let is_body = |output: Option<N>| output.is_some_and(|output| matches!(output.kind(), Kind::String | Kind::Array));
+    if matches!(kind, "function_call_output" | "custom_tool_call_output") && !is_body(item.field(Key::Output)) {
+        found.error("wrong_type", index, None, "`output` must be a string or an array of parts");
+    }
+    if !is_orphan(scene, (index, 0)) {
+        return;
+    }
+    // A reference may stand for the call.
+    let before = scene.messages.get(..index).unwrap_or_default();
+    let is_elsewhere = scene.request.continues || before.iter().any(|item| kind_of(item) == "item_reference");
     let id = item.field_str(Key::CallId);
-    let is_its_call =
-        |later: &N| id.is_some() && later.field_str(Key::CallId) == id && answer_rule(&type_of(later)).is_some();
+    let is_its_call = |later: &N| id.is_some() && later.field_str(Key::CallId) == id && answer_rule(later).is_some();
     let what = result_label(scene, (index, 0));
     if scene.messages.iter().skip(index + 1).any(is_its_call) {
         found.error("OAR-PAIR-3", index, None, format!("{what} stands before its call"));
-    } else if !scene.request.continues {
+    } else if !is_elsewhere {
         let rule = if kind == "function_call_output" { "OAR-PAIR-1" } else { "OAR-PAIR-4" };
         found.error(rule, index, None, format!("{what} answers no call before it"));
     }
@@ -141,16 +155,14 @@ fn reasoning<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, found: &mut 
     if item.field(Key::Summary).is_none_or(|summary| summary.kind() != Kind::Array) {
         found.error("OAR-RSN-4", index, None, "a reasoning item needs a `summary`, if only an empty list");
     }
-    if item.field(Key::Content).is_some_and(|content| !content.is_empty()) {
+    // Servers of open models take it.
+    if !scene.request.names("gpt-oss") && item.field(Key::Content).is_some_and(|content| !content.is_empty()) {
         found.error("OAR-RSN-4", index, None, "a reasoning item may not hold `content`");
     }
     if item.field(Key::Id).is_none() {
         return;
     }
-    if scene.request.store == Some(false) && !shows(item, Key::EncryptedContent) {
-        let text = "without `store` an id stands for nothing: strip it and keep `encrypted_content`";
-        found.error("OAR-RSN-3", index, None, text);
-    }
+    stored(scene, item, index, found);
     let rule = "OAR-RSN-1";
     let Some(next) = scene.messages.get(index + 1).filter(|next| is_of_model(*next)) else {
         found.error(rule, index, None, "the item that this reasoning was made with does not follow it");
@@ -169,6 +181,14 @@ fn reasoning<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, found: &mut 
             found.warning(rule, index, None, "reasoning is followed by other reasoning: was a call between them?");
         }
         _ => {}
+    }
+}
+
+/// What is only an id needs the provider to have stored it.
+fn stored<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, found: &mut Findings) {
+    if scene.request.store == Some(false) && !shows(item, Key::EncryptedContent) {
+        let text = "without `store` an id stands for nothing: strip it and keep `encrypted_content`";
+        found.error("OAR-RSN-3", index, None, text);
     }
 }
 

@@ -2,7 +2,7 @@
 //! were before an edit.
 
 use crate::error::{ErrorCode, ProjectionError};
-use crate::node::{Kind, Node, to_value};
+use crate::node::{Key, Kind, Node};
 
 /// The rest of the request. Every field is optional: a rule that needs to know more than is given only warns, or
 /// says nothing.
@@ -80,19 +80,23 @@ impl<N: Node> Request<N> {
                     if value.kind() != Kind::Object {
                         return Err(wrong("request.thinking", "an object", &value));
                     }
-                    let thinking = to_value(&value).unwrap_or_default();
-                    let behavior = thinking.pointer("/block_binding/prefix_mismatch_behavior");
-                    asks_to_drop = behavior.and_then(|behavior| behavior.as_str()) == Some("drop_block");
-                    request.thinking = thinking.get("type").and_then(|kind| kind.as_str()).map(str::to_owned);
+                    let behavior =
+                        named(&value, "block_binding").and_then(|binding| named(&binding, "prefix_mismatch_behavior"));
+                    asks_to_drop =
+                        behavior.and_then(|behavior| behavior.with_str(|text| text == "drop_block")) == Some(true);
+                    request.thinking = value.field_str(Key::Type);
                 }
                 "betas" => {
-                    has_beta = value.items().flatten().any(|beta| beta.as_str().as_deref() == Some(BINDING_CONTROLS));
+                    let betas = list(&name, &value, "an array of strings")?;
+                    has_beta = betas.iter().any(|beta| beta.as_str().as_deref() == Some(BINDING_CONTROLS));
                 }
                 "preserved_thinking" => request.preserved_thinking = Some(flag(&name, &value)?),
                 "store" => request.store = Some(flag(&name, &value)?),
                 "strict_template" => request.strict_template = flag(&name, &value)?,
                 "toolConfig" => request.has_tool_config = Some(true),
-                "original_messages" => request.original_messages = Some(list(&value)?),
+                "original_messages" => {
+                    request.original_messages = Some(list(&name, &value, "an array of messages")?);
+                }
                 _ => {}
             }
         }
@@ -100,10 +104,15 @@ impl<N: Node> Request<N> {
         Ok(request)
     }
 
+    /// Whether the model's name has this word.
+    pub fn names(&self, word: &str) -> bool {
+        self.model.as_deref().is_some_and(|model| place_of(model, word).is_some())
+    }
+
     /// The Claude model, when the request names one.
     pub fn claude(&self) -> Option<Claude> {
         let name = self.model.as_deref()?;
-        let name = name.get(name.find("claude")?..)?;
+        let name = name.get(place_of(name, "claude")?..)?;
         let mut family = None;
         let mut numbers = Vec::new();
         for word in name.split(|letter: char| !letter.is_ascii_alphanumeric()) {
@@ -122,7 +131,7 @@ impl<N: Node> Request<N> {
     /// The major version of a Gemini model, when the request names one.
     pub fn gemini(&self) -> Option<u32> {
         let name = self.model.as_deref()?;
-        let version = name.get(name.find("gemini-")? + "gemini-".len()..)?;
+        let version = name.get(place_of(name, "gemini-")? + "gemini-".len()..)?;
         version.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
     }
 }
@@ -199,8 +208,18 @@ pub enum Binding {
     Never,
 }
 
+/// Where a name has a word. The standard search is a lot of code for texts as short as names.
+pub fn place_of(name: &str, word: &str) -> Option<usize> {
+    name.as_bytes().windows(word.len()).position(|window| window == word.as_bytes())
+}
+
 fn wrong<N: Node>(path: &str, expected: &str, found: &N) -> ProjectionError {
     ProjectionError::new(ErrorCode::InvalidOption, path, expected, found.kind().in_words())
+}
+
+/// A field that no shape has.
+fn named<N: Node>(node: &N, name: &str) -> Option<N> {
+    node.entries().into_iter().find_map(|(known, value)| (&*known == name).then_some(value))
 }
 
 fn text<N: Node>(name: &str, value: &N) -> Result<String, ProjectionError> {
@@ -212,9 +231,9 @@ fn flag<N: Node>(name: &str, value: &N) -> Result<bool, ProjectionError> {
     value.as_bool().ok_or_else(|| wrong(&format!("request.{name}"), "a boolean", value))
 }
 
-fn list<N: Node>(value: &N) -> Result<Vec<N>, ProjectionError> {
+fn list<N: Node>(name: &str, value: &N, expected: &str) -> Result<Vec<N>, ProjectionError> {
     if value.kind() != Kind::Array {
-        return Err(wrong("request.original_messages", "an array of messages", value));
+        return Err(wrong(&format!("request.{name}"), expected, value));
     }
     Ok(value.items().flatten().collect())
 }
