@@ -274,6 +274,8 @@ same<(typeof refused)[number]['severity'], 'error' | 'warning'>();
 same<typeof validate_messages, typeof validateMessages>();
 validateMessages({ contents: [{ role: 'user', parts: [] }] }, 'gemini');
 validateMessages({ input: [] }, 'openai_responses', { store: false, original_messages: [] });
+validateMessages({ model: 'gpt-5.4', instructions: 'Be brief.', input: 'a' }, 'openai_responses');
+validateMessages([], 'bedrock', { modelId: 'm', toolConfig: { tools: [] }, inferenceConfig: { maxTokens: 8 } });
 // A request of the caller's own type.
 const body = { model: 'a-model', max_tokens: 8, messages: [{ role: 'user', content: 'a' }] };
 validateMessages(body, 'anthropic', body);

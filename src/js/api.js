@@ -196,14 +196,18 @@ export const estimate_messages_tokens_by_script = estimateMessagesTokensByScript
  * @param {object | object[]} messages a list of messages, or the request (or transcript) that holds it
  * @param {string} provider
  * @param {object} [request] the rest of the request (`model`, `thinking`, `store`, ...) and, after an edit,
- *   `original_messages`; default: the request that was given as `messages`
+ *   `original_messages`; goes before the fields of a request that was given as `messages`
  * @returns {object[]} the violations, in the order of the messages; none when there is nothing to say
  */
 export function validateMessages(messages, provider, request) {
   mustBeText(provider, 'provider', 'unknown_provider');
   if (Array.isArray(messages)) return call(() => engine.validateMessages(messages, provider, request));
-  const list = messages?.messages ?? messages?.contents ?? messages?.input ?? messages;
-  return call(() => engine.validateMessages(list, provider, request ?? messages));
+  let list = messages?.messages ?? messages?.contents ?? messages?.input ?? messages;
+  // OpenAI Responses takes a text for a message of the user.
+  if (typeof list === 'string' && list !== messages) list = [{ role: 'user', content: list }];
+  const isObject = request !== null && typeof request === 'object' && !Array.isArray(request);
+  const fields = isObject ? { ...messages, ...request } : (request ?? messages);
+  return call(() => engine.validateMessages(list, provider, fields));
 }
 
 /** The name of `validateMessages` in the Harn language. */

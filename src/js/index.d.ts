@@ -785,30 +785,37 @@ export interface ValidationRequest {
   readonly conversation?: string | object | null | undefined;
   /** OpenAI: the field of the request. */
   readonly reasoning_effort?: string | null | undefined;
+  /** Bedrock: the fields of the request. With `modelId` it is a whole one, which needs tools for its tool blocks. */
+  readonly modelId?: string | null | undefined;
+  readonly toolConfig?: object | null | undefined;
   /** OpenAI Chat: a server that renders a chat template (vLLM, llama.cpp). Default `false`. */
   readonly strict_template?: boolean | null | undefined;
   /** The messages before an edit: rules about what an edit may not take or change need them. */
   readonly original_messages?: readonly object[] | null | undefined;
 }
 
-/** A list of messages, or the request or transcript that holds it. */
+/** A list of messages, or the request or transcript that holds it. OpenAI Responses takes a text as `input`. */
 export type ValidationInput =
   | readonly object[]
-  | { readonly messages: readonly object[] }
-  | { readonly contents: readonly object[] }
-  | { readonly input: readonly object[] };
+  | (RequestFields & { readonly messages: readonly object[] })
+  | (RequestFields & { readonly contents: readonly object[] })
+  | (RequestFields & { readonly input: readonly object[] | string });
+
+/** A request may have fields that no rule asks for. */
+export type RequestFields = ValidationRequest | (ValidationRequest & { readonly [field: string]: unknown });
 
 /**
  * Lists what a provider would refuse in a list of messages, or take with a loss, in the order of
  * the messages. An empty list: nothing to say.
  *
- * @param request default: the request that was given as `messages`
- * @throws {ProjectionError} `unknown_provider`; `invalid_message` when a message is no object
+ * @param request goes before the fields of a request that was given as `messages`
+ * @throws {ProjectionError} `unknown_provider`; `invalid_message` when a message is no object; `invalid_option` when a
+ *   field of the request is of a wrong type
  */
 export declare function validateMessages(
   messages: ValidationInput,
   provider: Provider,
-  request?: ValidationRequest,
+  request?: RequestFields,
 ): Violation[];
 
 /** The name of `validateMessages` in the Harn language. */
@@ -1021,7 +1028,7 @@ export declare class Transcript<M extends object = Message> {
   /** As `transcriptProject`, of the transcript as it stands. */
   readonly project: TranscriptProjectMethod<M>;
   /** As `validateMessages`, of the transcript as it stands. */
-  validate(provider: Provider, request?: ValidationRequest): Violation[];
+  validate(provider: Provider, request?: RequestFields): Violation[];
   /** A message of the source, counted from 0; `undefined` past the end. */
   message(index: number): M | undefined;
   /**
