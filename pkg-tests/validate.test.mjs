@@ -71,6 +71,10 @@ test('a request is read whole: its list under any of its names, and what rules n
   assert.deepEqual(rules(validateMessages(messages, 'anthropic', request)), ['ANT-ROLE-6']);
   assert.equal(validateMessages(request, 'anthropic')[0].severity, 'error');
   assert.deepEqual(validateMessages(request, 'anthropic', { model: 'claude-sonnet-4-5' }), []);
+  // What is given beside it goes before, field by field.
+  assert.equal(validateMessages(request, 'anthropic', { thinking: { type: 'adaptive' } })[0].severity, 'error');
+  assert.deepEqual(validateMessages({ model: 'gpt-5.4', input: 'Run the tests.' }, 'openai_responses'), []);
+  assert.deepEqual(rules(validateMessages({ input: ' ' }, 'mistral')), ['empty_message']);
   const contents = [{ role: 'user', parts: [] }];
   assert.deepEqual(rules(validateMessages({ contents }, 'gemini')), ['GEM-ROLE-1']);
   const input = [{ type: 'function_call', call_id: 'c1', name: 'bash', arguments: '{}' }];
@@ -112,6 +116,8 @@ test('what is no message, no provider, no request is an error that says so', () 
   assert.deepEqual(codeOf(() => validateMessages([USER], 'openai')), ['unknown_provider', 'provider']);
   assert.deepEqual(codeOf(() => validateMessages([USER])), ['unknown_provider', 'provider']);
   assert.deepEqual(codeOf(() => validateMessages([USER], 'mistral', { model: 7 })), ['invalid_option', 'request.model']);
+  assert.deepEqual(codeOf(() => validateMessages({ messages: [USER] }, 'mistral', 7)), ['invalid_option', 'request']);
+  assert.deepEqual(codeOf(() => validateMessages({ messages: [USER] }, 'mistral', [])), ['invalid_option', 'request']);
   for (const content of [7, null, undefined, [null], [[]], {}, [{ type: 7 }], () => {}, Symbol('x'), 10n]) {
     for (const provider of ['anthropic', 'openai_chat', 'openai_responses', 'gemini', 'bedrock', 'mistral', 'deepseek']) {
       const role = provider === 'gemini' ? 'model' : 'assistant';
@@ -137,9 +143,13 @@ test('the command: a line a violation and the totals; 0 when nothing is refused,
   const bad = validate([USER, CALL, USER], '--provider', 'anthropic');
   assert.equal(bad.status, 1);
   assert.equal(bad.stderr, '');
-  assert.match(bad.stdout, /^1\.0 {2}error +ANT-PAIR-1 {2}call t1 \(bash\) is not answered/m);
+  assert.match(bad.stdout, /^1\.0 {2}error +ANT-PAIR-1 {2}call t1 \(bash\) is not answered in the next message$/m);
   assert.match(bad.stdout, /\n\nanthropic: 1 error in 3 messages\n$/);
   assert(bad.stdout.split('\n').every((line) => line.length <= 80));
+  // A message is wrapped, never cut.
+  const long = { ...CALL, content: [{ ...CALL.content[0], name: 'a_tool_with_a_name_that_takes_room' }] };
+  const wrapped = validate([USER, long, USER], '--provider', 'anthropic').stdout;
+  assert.match(wrapped, /is not\n +answered in the next message\n/);
   const warned = validate([USER, ANSWER], '--provider', 'anthropic');
   assert.match(warned.stdout, /1 warning in 2 messages/);
   assert.equal(warned.status, 0);
@@ -170,6 +180,9 @@ test('the command: bad input is 1, wrong usage is 2', () => {
   for (const [result, status, pattern] of [
     [validate('{"messages":', '--provider', 'anthropic'), 1, /<stdin>:1: is not valid JSON/],
     [validate('[7]', '--provider', 'anthropic'), 1, /is of no known format: it is JSON that is an array/],
+    [validate([USER, 7], '--provider', 'anthropic'), 1, /<stdin>: messages\[1\]: expected an object, found a number/],
+    [validate({ messages: [null, USER] }, '--provider', 'mistral'), 1, /messages\[0\]: expected an object, found nothing/],
+    [validate({ contents: [{ role: 'user', parts: [{ text: 'a' }] }, 'b'] }, '--provider', 'gemini'), 1, /messages\[1\]/],
     [validate({ model: 7, messages: [USER] }, '--provider', 'anthropic'), 1, /<stdin>: model: expected a string/],
     [run(['validate', 'none.json', '--provider', 'anthropic']), 1, /no such file/],
     [validate([USER]), 2, /needs a --provider/],

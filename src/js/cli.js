@@ -12,13 +12,16 @@ import { painter, table, totals } from './cli/table.js';
 import { terminalSafeJson, visible } from './cli/text.js';
 import { violationTable, violationTotals } from './cli/violations.js';
 import { warningLines } from './cli/warnings.js';
-import { exportMessages, importFormats, transcriptProjectAsync, version } from './node.js';
+import { exportMessages, importFormats, transcriptProjectAsync, validateMessages, version } from './node.js';
 
 const BAD_INPUT = 1;
 const REFUSED = 1;
 const WRONG_USAGE = 2;
 // What the engine finds wrong with the options is wrong with the command.
 const USAGE_CODES = ['invalid_option', 'unknown_option', 'unknown_policy', 'unknown_provider', 'projector_required'];
+
+// Where an entry of a request's list is.
+const ENTRY = /^(messages|contents|input)?\[\d+\]$/;
 
 // Who reads our output may have seen enough (`| head`): that is no error.
 process.stdout.on('error', (error) => {
@@ -53,8 +56,8 @@ function style() {
   return { columns: process.stdout.columns ?? 80, paint: painter(wantsColour()) };
 }
 
-async function read(path, command, wanted) {
-  const input = await readInput(path, command.reading, wanted);
+async function read(path, command) {
+  const input = await readInput(path, command.reading);
   process.stderr.write(warningLines(input.warnings, file));
   return input;
 }
@@ -104,17 +107,25 @@ function runFormats({ json }) {
 async function runValidate(command, path) {
   const { provider, ...given } = command.request;
   if (provider === undefined) throw new UsageError('validate needs a --provider');
-  const input = await read(path, command, { withRequest: true });
-  const violations = validated(input, provider, { ...input.request, ...given });
+  const input = await readInput(path, command.reading, { withRequest: true });
+  const list = listOf(input);
+  if (list === input.transcript) process.stderr.write(warningLines(input.warnings, file));
+  const violations = validated(list, input, provider, { ...input.request, ...given });
   if (violations.some(({ severity }) => severity === 'error')) process.exitCode = REFUSED;
   if (command.json) return print(`${terminalSafeJson(JSON.stringify(violations, null, 2))}\n`);
   const rows = violations.length > 0 ? `${violationTable(violations, style())}\n\n` : '';
-  print(`${rows}${violationTotals(violations, { provider, count: input.transcript.length })}\n`);
+  print(`${rows}${violationTotals(violations, { provider, count: list.length })}\n`);
 }
 
-function validated(input, provider, request) {
+/** What would be sent: an entry that is no message is left out of the transcript, but not of the request. */
+function listOf({ transcript, warnings, request }) {
+  if (!warnings.some(({ path }) => ENTRY.test(path))) return transcript;
+  return request.messages ?? request.contents ?? request.input ?? transcript;
+}
+
+function validated(list, input, provider, request) {
   try {
-    return input.transcript.validate(provider, request);
+    return list === input.transcript ? list.validate(provider, request) : validateMessages(list, provider, request);
   } catch (error) {
     // What the command line gives is of the right types: it is a field of the file.
     if (error.code === 'invalid_option') throw new InputError(error.message.replace('request.', ''));

@@ -50,7 +50,8 @@ export function factLines(facts, { columns, paint }, alarming = () => false) {
     .join('\n');
 }
 
-function wrap(text, columns) {
+/** The text in lines of at most that many columns, as far as its words allow. */
+export function wrap(text, columns) {
   const lines = [''];
   for (const word of text.split(' ')) {
     const line = lines[lines.length - 1];

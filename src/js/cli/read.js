@@ -16,7 +16,7 @@ export class InputError extends Error {
 
 /**
  * @typedef {import('../index.d.ts').ImportResult & {request: object}} Input
- *   `request`: of a file that is a request, its fields beside the messages, when they were asked for
+ *   `request`: of a file that is a request or a list of messages, what it holds, when that was asked for
  */
 
 /**
@@ -59,7 +59,7 @@ class Start {
     if (!isDocument || this.#pieces.length === 0) return undefined;
     try {
       const value = JSON.parse(new TextDecoder().decode(Buffer.concat(this.#pieces)));
-      return Array.isArray(value) ? undefined : value;
+      return Array.isArray(value) ? { messages: value } : value;
     } catch {
       return undefined; // a text that is no JSON, which some formats are
     }

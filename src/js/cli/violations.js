@@ -1,5 +1,6 @@
 // Violations as text for a terminal.
-import { cut, fit, visible, width } from './text.js';
+import { wrap } from './columns.js';
+import { fit, visible, width } from './text.js';
 
 const LEAST = 40; // narrower terminals wrap
 const GAP = '  ';
@@ -8,15 +9,18 @@ const SEVERITY = 'severity'.length; // the longest word
 /**
  * @param {object[]} violations
  * @param {{columns: number, paint: Function}} style
- * @returns {string} one line a violation, under a head
+ * @returns {string} a violation under the other, its message wrapped, under a head
  */
 export function violationTable(violations, { columns, paint }) {
   const places = violations.map(({ index, block }) => (block === null ? `${index}` : `${index}.${block}`));
   const place = Math.max(1, ...places.map((text) => text.length));
   const rule = Math.max('rule'.length, ...violations.map((violation) => width(violation.rule)));
-  const rest = Math.max(LEAST, columns - place - SEVERITY - rule - 3 * GAP.length);
-  const line = (...[at, severity, name, what]) =>
-    [at.padEnd(place), fit(severity, SEVERITY), fit(name, rule), cut(visible(what), rest)].join(GAP).trimEnd();
+  const room = place + SEVERITY + rule + 3 * GAP.length;
+  const rest = Math.max(LEAST, columns - room);
+  const line = (...[at, severity, name, what]) => {
+    const text = wrap(visible(what), rest).join(`\n${' '.repeat(room)}`);
+    return [at.padEnd(place), fit(severity, SEVERITY), fit(name, rule), text].join(GAP).trimEnd();
+  };
   const lines = violations.map(({ severity, rule: name, message }, at) =>
     paint(severity === 'error' ? 'blocked' : 'trimmed', line(places[at], severity, name, message)),
   );
