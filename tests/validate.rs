@@ -383,6 +383,14 @@ fn anthropic_mistakes() -> Vec<Mistake> {
             json!([user(json!([{"type": "image_url", "image_url": {"url": "x"}}]))]),
             json!([user(json!([{"type": "image"}]))]),
         ),
+        // The whole response instead of its content.
+        w("extra_field", set(set(step(), "/1/id", json!("msg_1")), "/1/stop_reason", json!("tool_use")), step()),
+        // The server answers its own calls.
+        e(
+            "ANT-PAIR-2",
+            json!([user("a"), assistant(json!([server_tool_use("s1")])), user(json!([tool_result("s1")]))]),
+            step(),
+        ),
         // A turn that the server paused goes on; an answer that is done does not.
         with(
             new(),
@@ -690,6 +698,11 @@ fn responses_mistakes() -> Vec<Mistake> {
             json!([{"type": "compaction", "id": "cmp_1"}, user("a")]),
             json!([{"type": "compaction", "id": "cmp_1", "encrypted_content": "E"}, user("a")]),
         ),
+        e(
+            "OAR-PAIR-4",
+            json!([user("a"), item_call("function_call", "c1"), item_output("custom_tool_call_output", "c1")]),
+            step(),
+        ),
         // A reference may stand for the call, if it can be looked up.
         e(
             "OAR-PAIR-1",
@@ -849,6 +862,10 @@ fn bedrock_mistakes() -> Vec<Mistake> {
             step(),
         ),
         e("wrong_type", set(step(), "/2/content/0/toolResult/content", json!("ok")), step()),
+        with(
+            json!({"modelId": "us.anthropic.claude-opus-4-7-v1:0"}),
+            e("ANT-ROLE-6", json!([asked(), assistant(json!([{"text": "x"}]))]), json!([asked()])),
+        ),
         // Nova writes text before its calls; other models refuse it.
         with(
             json!({"model": "meta.llama3-1-70b-instruct-v1:0"}),

@@ -23,7 +23,7 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
             unique(call, index, &mut ids, found);
             answers(scene, call, exchange, found);
         }
-        orphans(scene, index, message, found);
+        orphans(scene, index, found);
     }
     ending(scene, found);
     manual_thinking(scene, found);
@@ -46,8 +46,15 @@ fn role<N: Node>(scene: &Scene<'_, N>, index: usize, message: &N, found: &mut Fi
     }
     for key in [Key::ToolCalls, Key::FunctionCall] {
         if message.field(key).is_some() {
-            foreign(index, None, &format!("`{}`", key.as_str()), found);
+            foreign(index, None, key.as_str(), found);
         }
+    }
+    // A response that was put into the list whole, or what a program notes for itself.
+    let is_extra =
+        |name: &str| !matches!(name, "role" | "content" | "tool_calls" | "function_call" | "_harn_projection");
+    if let Some((name, _)) = message.entries().into_iter().find(|(name, _)| is_extra(name)) {
+        let text = format!("Anthropic refuses fields beside `role` and `content`, as `{name}`: leave them out");
+        found.warning("extra_field", index, None, text);
     }
 }
 
@@ -147,7 +154,7 @@ fn blocks<N: Node>(index: usize, message: &N, found: &mut Findings) {
             | "reasoning"
             | "function_call"
             | "function_call_output" => {
-                foreign(index, at.1, &format!("a `{kind}` block"), found);
+                foreign(index, at.1, &kind, found);
             }
             _ => {}
         }
@@ -268,6 +275,9 @@ fn misplaced<N: Node>(scene: &Scene<'_, N>, spot: Spot, found: &mut Findings) {
 
 /// While a server tool runs, the user may only hand in results.
 fn server_answers<N: Node>(scene: &Scene<'_, N>, call: &Call, exchange: &Exchange, found: &mut Findings) {
+    for spot in exchange.results.iter().filter(|spot| result_kind(scene, **spot) == "tool_result") {
+        misplaced(scene, *spot, found);
+    }
     let next = exchange.call.0 + 1;
     let Some(message) = scene.messages.get(next).filter(|_| exchange.results.is_empty()) else { return };
     let blocks = objects(message, Key::Content);
@@ -278,16 +288,21 @@ fn server_answers<N: Node>(scene: &Scene<'_, N>, call: &Call, exchange: &Exchang
     }
 }
 
-fn orphans<N: Node>(scene: &Scene<'_, N>, index: usize, message: &N, found: &mut Findings) {
+/// The type of the block of a result.
+fn result_kind<N: Node>(scene: &Scene<'_, N>, spot: Spot) -> String {
+    let block = scene.messages.get(spot.0).zip(scene.exchanges.result(spot));
+    let block = block.and_then(|(message, result)| result.place.resolve(message));
+    block.map(|block| type_of(&block)).unwrap_or_default()
+}
+
+fn orphans<N: Node>(scene: &Scene<'_, N>, index: usize, found: &mut Findings) {
     let results = scene.facts.get(index).map_or(0, |facts| facts.results.len());
     for spot in (0..results).map(|position| (index, position)).filter(|spot| is_orphan(scene, *spot)) {
-        let Some(result) = scene.exchanges.result(spot) else { continue };
-        let kind = result.place.resolve(message).map(|block| type_of(&block)).unwrap_or_default();
-        match &*kind {
+        match &*result_kind(scene, spot) {
             "tool_result" => misplaced(scene, spot, found),
             kind if is_server_result(kind) => {
                 let text = format!("{} has no call of a server tool before it", result_label(scene, spot));
-                found.error("ANT-PAIR-8", index, result.place.block(), text);
+                found.error("ANT-PAIR-8", index, block_of(scene, spot), text);
             }
             _ => {}
         }

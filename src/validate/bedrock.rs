@@ -28,6 +28,13 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
         answers(scene, index, found);
         before = role;
     }
+    if before == "assistant"
+        && scene.facts.last().is_some_and(|last| last.calls.is_empty())
+        && scene.request.claude().is_some_and(|model| model.refuses_prefill())
+    {
+        let text = "this model refuses an assistant message at the end";
+        found.error("ANT-ROLE-6", scene.messages.len() - 1, None, text);
+    }
     let has_tools = |facts: &crate::facts::MessageFacts| !facts.calls.is_empty() || !facts.results.is_empty();
     if scene.request.has_tool_config == Some(false)
         && let Some(index) = scene.facts.iter().position(has_tools)
@@ -61,7 +68,7 @@ fn content<N: Node>(scene: &Scene<'_, N>, index: usize, message: &N, is_claude: 
         has_text |= has(Key::Text);
         has_tool |= !is_of_server(&part) && (has(Key::ToolResult) || (has(Key::ToolUse) && !is_nova));
         if has(Key::Type) {
-            foreign(index, at.1, "a block with a `type`", found);
+            foreign(index, at.1, "type", found);
         } else if has(Key::Text) && !shows(&part, Key::Text) {
             found.error("empty_text", at.0, at.1, "the text is blank");
         } else if part.entries().is_empty() {

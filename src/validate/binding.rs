@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::canonical::canonical_text;
 use crate::node::{Kind, Node, to_value};
+use crate::value::object;
 
 use super::request::Binding;
 use super::{Findings, Scene};
@@ -152,12 +153,7 @@ fn flat<N: Node>(messages: &[N]) -> Flat {
 fn blocks_of(content: Option<Value>) -> Vec<Value> {
     match content {
         Some(Value::Array(blocks)) => blocks,
-        Some(text @ Value::String(_)) => {
-            let mut block = serde_json::Map::new();
-            block.insert("type".to_owned(), "text".into());
-            block.insert("text".to_owned(), text);
-            vec![Value::Object(block)]
-        }
+        Some(text @ Value::String(_)) => vec![object([("type", "text".into()), ("text", text)])],
         _ => Vec::new(),
     }
 }

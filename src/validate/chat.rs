@@ -85,7 +85,7 @@ fn part_of<N: Node>(part: &N, (index, block): (usize, usize), rules: &Rules, fou
         "thinking" if rules.is_mistral => {}
         kind @ ("tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use" | "reasoning"
         | "input_text" | "output_text" | "input_image" | "image" | "document") => {
-            foreign(index, Some(block), &format!("a `{kind}` part"), found);
+            foreign(index, Some(block), kind, found);
         }
         _ => {}
     }
@@ -109,7 +109,7 @@ fn tool_calls<N: Node>(message: &N, index: usize, role: &str, rules: &Rules, fou
             required(&function, Key::Name, "missing_name", at, found);
             arguments(&function, at, rules.is_mistral, found);
         } else {
-            foreign(index, Some(block), "a call without `function`", found);
+            found.error("foreign_shape", index, Some(block), "a call needs `function` or `custom`, as OpenAI has it");
         }
     }
 }

@@ -158,7 +158,7 @@ impl Met {
 
 /// Content of another provider's shape: its blocks would be refused as unknown.
 pub fn foreign(index: usize, block: Option<usize>, what: &str, found: &mut Findings) {
-    found.error("foreign_shape", index, block, format!("{what} is of another provider's shape"));
+    found.error("foreign_shape", index, block, format!("`{what}` is of another provider's shape"));
 }
 
 /// The id of a call, which is there and plain.

@@ -18,7 +18,7 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
         }
         for key in [Key::Content, Key::ToolCalls] {
             if content.field(key).is_some() {
-                foreign(index, None, &format!("`{}`", key.as_str()), found);
+                foreign(index, None, key.as_str(), found);
             }
         }
         parts(content, index, found);
@@ -46,7 +46,7 @@ fn parts<N: Node>(content: &N, index: usize, found: &mut Findings) {
         if !entries.iter().any(|(name, value)| is_data(name) && value.kind() != Kind::Null) {
             found.error(rule, index, Some(block), "the part holds no data");
         } else if part.field(Key::Type).is_some() {
-            foreign(index, Some(block), "a part with a `type`", found);
+            foreign(index, Some(block), "type", found);
         } else if part.field(Key::Text).is_some() && !shows(&part, Key::Text) && !is_signed(&part) {
             found.warning(rule, index, Some(block), "an empty text can count as no data");
         }

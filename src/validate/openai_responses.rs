@@ -4,7 +4,7 @@ use crate::canonical::canonical_text;
 use crate::node::{Key, Kind, Node};
 
 use super::checks::{
-    Met, arguments, foreign, is_orphan, label, objects, only_objects, required, result_label, role_of, shows, type_of,
+    Met, arguments, foreign, label, objects, only_objects, required, result_label, role_of, shows, type_of,
     unknown_role,
 };
 use super::{Findings, Scene};
@@ -60,7 +60,7 @@ fn message<N: Node>(item: &N, index: usize, found: &mut Findings) {
         unknown_role(index, &role, "user, assistant, system or developer", found);
     }
     if item.field(Key::ToolCalls).is_some() {
-        foreign(index, None, "`tool_calls`", found);
+        foreign(index, None, "tool_calls", found);
     }
     let Some(content) = item.field(Key::Content) else {
         found.error("empty_message", index, None, "the content is missing or null");
@@ -79,7 +79,7 @@ fn message<N: Node>(item: &N, index: usize, found: &mut Findings) {
                 found.warning("empty_text", index, Some(block), "the text part is empty");
             }
             kind @ ("text" | "image_url" | "tool_use" | "tool_result" | "thinking") => {
-                foreign(index, Some(block), &format!("a `{kind}` part"), found);
+                foreign(index, Some(block), kind, found);
             }
             _ => {}
         }
@@ -127,14 +127,14 @@ fn calls<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, ids:
 }
 
 fn outputs<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, found: &mut Findings) {
-    if !kind.ends_with("_output") {
-        return;
-    }
+    let Some(stem) = kind.strip_suffix("_output") else { return };
     let is_body = |output: Option<N>| output.is_some_and(|output| matches!(output.kind(), Kind::String | Kind::Array));
     if matches!(kind, "function_call_output" | "custom_tool_call_output") && !is_body(item.field(Key::Output)) {
         found.error("wrong_type", index, None, "`output` must be a string or an array of parts");
     }
-    if !is_orphan(scene, (index, 0)) {
+    // The output of a function answers no call of another kind.
+    let call = scene.exchanges.answered_by((index, 0)).and_then(|exchange| scene.messages.get(exchange.call.0));
+    if call.is_some_and(|call| type_of(call).starts_with(stem)) {
         return;
     }
     // A reference may stand for the call.
@@ -147,7 +147,7 @@ fn outputs<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, fo
         found.error("OAR-PAIR-3", index, None, format!("{what} stands before its call"));
     } else if !is_elsewhere {
         let rule = if kind == "function_call_output" { "OAR-PAIR-1" } else { "OAR-PAIR-4" };
-        found.error(rule, index, None, format!("{what} answers no call before it"));
+        found.error(rule, index, None, format!("{what} answers no call of its kind before it"));
     }
 }
 

@@ -59,7 +59,7 @@ impl<N: Node> Request<N> {
         let mut request = Request::default();
         let Some(fields) = fields.filter(|fields| fields.kind() != Kind::Null) else { return Ok(request) };
         if fields.kind() != Kind::Object {
-            return Err(wrong("request", "an object", fields));
+            return Err(wrong("", "an object", fields));
         }
         let (mut asks_to_drop, mut has_beta) = (false, false);
         for (name, value) in fields.entries() {
@@ -78,7 +78,7 @@ impl<N: Node> Request<N> {
                 "reasoning_effort" => request.reasoning_effort = Some(text(&name, &value)?),
                 "thinking" => {
                     if value.kind() != Kind::Object {
-                        return Err(wrong("request.thinking", "an object", &value));
+                        return Err(wrong(&name, "an object", &value));
                     }
                     let behavior =
                         named(&value, "block_binding").and_then(|binding| named(&binding, "prefix_mismatch_behavior"));
@@ -113,19 +113,13 @@ impl<N: Node> Request<N> {
     pub fn claude(&self) -> Option<Claude> {
         let name = self.model.as_deref()?;
         let name = name.get(place_of(name, "claude")?..)?;
-        let mut family = None;
-        let mut numbers = Vec::new();
-        for word in name.split(|letter: char| !letter.is_ascii_alphanumeric()) {
-            family = family.or(Family::named(word));
-            // A longer number is a date.
-            if let Ok(number) = word.parse::<u32>()
-                && word.len() <= 2
-            {
-                numbers.push(number);
-            }
-        }
-        let mut numbers = numbers.into_iter();
-        Some(Claude { family: family?, version: (numbers.next()?, numbers.next().unwrap_or_default()) })
+        let words = || name.split(|letter: char| !letter.is_ascii_alphanumeric());
+        // A longer number is a date.
+        let mut numbers = words().filter(|word| word.len() <= 2).filter_map(|word| word.parse().ok());
+        Some(Claude {
+            family: words().find_map(Family::named)?,
+            version: (numbers.next()?, numbers.next().unwrap_or_default()),
+        })
     }
 
     /// The major version of a Gemini model, when the request names one.
@@ -213,7 +207,9 @@ pub fn place_of(name: &str, word: &str) -> Option<usize> {
     name.as_bytes().windows(word.len()).position(|window| window == word.as_bytes())
 }
 
-fn wrong<N: Node>(path: &str, expected: &str, found: &N) -> ProjectionError {
+/// An error of the request, or of one of its fields.
+fn wrong<N: Node>(name: &str, expected: &str, found: &N) -> ProjectionError {
+    let path = if name.is_empty() { "request".to_owned() } else { format!("request.{name}") };
     ProjectionError::new(ErrorCode::InvalidOption, path, expected, found.kind().in_words())
 }
 
@@ -224,16 +220,16 @@ fn named<N: Node>(node: &N, name: &str) -> Option<N> {
 
 fn text<N: Node>(name: &str, value: &N) -> Result<String, ProjectionError> {
     let text = value.as_str().map(|text| text.into_owned());
-    text.ok_or_else(|| wrong(&format!("request.{name}"), "a string", value))
+    text.ok_or_else(|| wrong(name, "a string", value))
 }
 
 fn flag<N: Node>(name: &str, value: &N) -> Result<bool, ProjectionError> {
-    value.as_bool().ok_or_else(|| wrong(&format!("request.{name}"), "a boolean", value))
+    value.as_bool().ok_or_else(|| wrong(name, "a boolean", value))
 }
 
 fn list<N: Node>(name: &str, value: &N, expected: &str) -> Result<Vec<N>, ProjectionError> {
     if value.kind() != Kind::Array {
-        return Err(wrong(&format!("request.{name}"), expected, value));
+        return Err(wrong(name, expected, value));
     }
     Ok(value.items().flatten().collect())
 }
