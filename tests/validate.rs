@@ -627,6 +627,11 @@ fn responses_mistakes() -> Vec<Mistake> {
         e("OAR-PAIR-4", json!([user("a"), item_output("custom_tool_call_output", "c1")]), custom()),
         e(
             "OAR-PAIR-4",
+            json!([user("a"), {"type": "mcp_approval_request"}, {"type": "mcp_approval_response", "approval_request_id": "r1"}]),
+            json!([user("a"), {"type": "mcp_approval_request", "id": "r1"}, {"type": "mcp_approval_response", "approval_request_id": "r1"}]),
+        ),
+        e(
+            "OAR-PAIR-4",
             json!([user("a"), item_call("local_shell_call", "c1")]),
             json!([user("a"), item_call("local_shell_call", "c1"), item_output("local_shell_call_output", "c1")]),
         ),

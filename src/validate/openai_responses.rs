@@ -27,6 +27,7 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
             "compaction" => required(item, Key::EncryptedContent, "OAR-CMP-1", (index, None), found),
             _ => {}
         }
+        approvals(scene, item, index, &kind, found);
         calls(scene, item, index, &kind, &mut call_ids, found);
         outputs(scene, item, index, &kind, found);
     }
@@ -123,6 +124,21 @@ fn calls<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, ids:
         for (repeated, _) in exchange.results.iter().skip(1) {
             found.error("OAR-PAIR-3", *repeated, None, format!("{} has an output already", label(call)));
         }
+    }
+}
+
+/// What a person approved or refused was asked for before, by an id.
+fn approvals<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, found: &mut Findings) {
+    match kind {
+        "mcp_approval_request" => required(item, Key::Id, "missing_id", (index, None), found),
+        "mcp_approval_response" if !scene.request.continues => {
+            let id = item.field_str(Key::ApprovalRequestId);
+            let asks = |other: &N| type_of(other) == "mcp_approval_request" && other.field_str(Key::Id) == id;
+            if id.is_none() || !scene.messages.iter().take(index).any(asks) {
+                found.error("OAR-PAIR-4", index, None, "the approval answers no request before it");
+            }
+        }
+        _ => {}
     }
 }
 
