@@ -2,7 +2,7 @@
 //! leave out what touches them, or take them out as well.
 
 use crate::exchange::Exchanges;
-use crate::facts::{MessageFacts, Role};
+use crate::facts::MessageFacts;
 use crate::guard::signatures::protector;
 use crate::options::SignatureScope;
 use crate::plan::{Plan, ResolvedPlan};
@@ -23,22 +23,13 @@ pub fn skip(plan: &mut Plan, facts: &[MessageFacts], exchanges: &Exchanges<'_>, 
 }
 
 /// The same for what cannot be stripped: reasoning of the current turn, which providers want back as it was. A
-/// summary may stand for a part of that turn, for then it begins behind the summary; if it began with reasoning, what
-/// is left of it has to as well (`ANT-THK-3`), also where the assistant is yet to go on.
+/// summary may stand for a part of that turn, for then it begins behind the summary.
 pub fn skip_in_current_turn(plan: &mut Plan, facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> Vec<usize> {
-    let start = current_turn(exchanges);
+    let start = exchanges.current_turn();
     let mut skipped = leave_out(plan, &|index| protector(index, facts, exchanges).is_none_or(|signed| signed < start));
-    let is_signed = |index: usize| facts.get(index).is_some_and(|facts| facts.signed);
-    let begins_signed = |from: usize| {
-        let is_assistant = |facts: &&MessageFacts| facts.role == Role::Assistant;
-        facts.iter().skip(from).find(is_assistant).is_some_and(MessageFacts::begins_signed)
-    };
-    let must_begin = begins_signed(start);
-    while let Some(last) = plan.drop.last().copied().filter(|last| must_begin && *last >= start)
-        && !begins_signed(last + 1)
-    {
-        let signed = (start..=last).rev().find(|index| is_signed(*index)).unwrap_or(start);
-        skipped.extend(end_summary(plan, exchanges.boundary_before(signed)));
+    if let Some(last) = plan.drop.last() {
+        let end = exchanges.boundary_before_reasoning(last + 1);
+        skipped.extend(end_summary(plan, end));
     }
     sorted(skipped)
 }
@@ -73,20 +64,16 @@ fn sorted(mut indices: Vec<usize>) -> Vec<usize> {
     indices
 }
 
-/// Where the turn starts that the newest message of a person began, or the open turn where that is earlier.
-fn current_turn(exchanges: &Exchanges<'_>) -> usize {
-    exchanges.newest_turn(|_| true).min(exchanges.open_turn())
-}
-
 /// Takes the reasoning out of every message from the first change on, up to the current turn.
 pub fn strip(plan: &mut ResolvedPlan, facts: &[MessageFacts], exchanges: &Exchanges<'_>) {
     plan.strips = true;
     let Some(first) = plan.first_touched() else { return };
     // A unit that is touched is touched from its reasoning on.
     let first = exchanges.head(first).unwrap_or(first);
-    let closed = facts.iter().enumerate().take(current_turn(exchanges)).skip(first);
+    let closed = facts.iter().enumerate().take(exchanges.current_turn()).skip(first);
     for (index, message) in closed {
-        let goes = protector(index, facts, exchanges).is_some() && !plan.drops(index);
+        let goes =
+            protector(index, facts, exchanges).is_some() && !plan.drops(index) && !exchanges.needs_reasoning(index);
         if goes && (message.leads || !message.opaque.is_empty()) {
             plan.strip(index, message);
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::facts::{Call, Dependant, MessageFacts, Role, ToolResult};
+use crate::facts::{Call, Dependant, MessageFacts, Role, Shape, ToolResult};
 
 /// The position of a call or of a result: message index, then index among the message's calls or results.
 pub type Spot = (usize, usize);
@@ -262,6 +262,11 @@ impl<'a> Exchanges<'a> {
         begins.map_or(0, |index| index + 1)
     }
 
+    /// Where the turn starts that the newest message of a person began, or the open turn where that is earlier.
+    pub fn current_turn(&self) -> usize {
+        self.newest_turn(|_| true).min(self.open_turn())
+    }
+
     /// The messages that an exchange touches, from the call to its last result or dependant.
     pub fn span(&self, exchange: &Exchange) -> (usize, usize) {
         (exchange.call.0, exchange.messages().max().unwrap_or(exchange.call.0))
@@ -300,6 +305,13 @@ impl<'a> Exchanges<'a> {
         Some(start..start + rest.take_while(|head| **head == Some(start)).count())
     }
 
+    /// Whether reasoning that the message at `index` was produced with has to stay: an item of the unit would have to lose
+    /// its id with it, by which others name that item.
+    pub fn needs_reasoning(&self, index: usize) -> bool {
+        let is_named = |index: usize| self.messages.get(index).is_some_and(|facts| facts.named);
+        self.unit(index).is_some_and(|mut unit| unit.any(is_named))
+    }
+
     /// Moves a boundary back until it stands between exchanges and units: no call before it has a result at or after
     /// it, no reasoning before it belongs to what comes after it, no turn with signatures is cut, and no stray result
     /// stands first behind it.
@@ -326,6 +338,25 @@ impl<'a> Exchanges<'a> {
                 return boundary;
             }
         }
+    }
+
+    /// Moves a boundary inside the current turn back until what is left of the turn begins with reasoning, if the turn
+    /// does (`ANT-THK-3`), also where the assistant is yet to go on.
+    pub fn boundary_before_reasoning(&self, boundary: usize) -> usize {
+        let begins_signed = |from: usize| {
+            let answer = self.messages.iter().skip(from).find(|facts| facts.role == Role::Assistant);
+            answer.is_some_and(MessageFacts::begins_signed)
+        };
+        let start = self.current_turn();
+        // OpenAI wants reasoning with its items and Gemini signatures with its calls, wherever a turn begins.
+        let is_free = |facts: &MessageFacts| matches!(facts.shape, Shape::Responses | Shape::Gemini);
+        let must_begin = begins_signed(start) && !self.messages.get(start).is_some_and(is_free);
+        let mut boundary = boundary;
+        while must_begin && boundary > start && !begins_signed(boundary) {
+            let signed = self.pairs.signed.iter().rfind(|index| (start..boundary).contains(index));
+            boundary = self.boundary_before(signed.copied().unwrap_or(start));
+        }
+        boundary
     }
 }
 

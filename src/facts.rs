@@ -216,6 +216,12 @@ pub struct MessageFacts {
     pub opaque: Vec<Opaque>,
     /// Whether it is nothing but reasoning that belongs to the assistant's messages after it.
     pub leads: bool,
+    /// Whether others name it by its own id, which it has to keep.
+    pub named: bool,
+    /// Whether it holds the provider's summary of what was before it.
+    pub compacts: bool,
+    /// Whether something else stands before its reasoning.
+    pub reasons_late: bool,
     /// Whether results end it that providers get as the user's (AI SDK UI messages).
     pub ends_in_results: bool,
     /// Whether it shows more than calls, results and reasoning: text that is not blank, an image, an unknown block.
@@ -235,25 +241,30 @@ impl MessageFacts {
             signed: false,
             opaque: Vec::new(),
             leads: false,
+            named: false,
+            compacts: false,
+            reasons_late: false,
             ends_in_results: false,
             speaks: false,
         }
+    }
+
+    /// Adds a block that is nothing but reasoning.
+    pub fn add_reasoning(&mut self, place: Place) {
+        let holds_more = self.speaks || !self.calls.is_empty() || !self.results.is_empty();
+        self.reasons_late |= self.opaque.is_empty() && holds_more;
+        self.opaque.push(Opaque { place, field: &[], step: None });
+    }
+
+    /// Whether it begins with reasoning that a provider verifies.
+    pub fn begins_signed(&self) -> bool {
+        self.signed && !self.reasons_late
     }
 
     /// Whether a call or a result stands there.
     pub fn stands_at(&self, place: Place) -> bool {
         self.calls.iter().any(|call| call.place == place || call.copies.contains(&place))
             || self.results.iter().any(|result| result.place == place)
-    }
-
-    /// Whether it begins with signed reasoning: a message of several steps may have some in a later step only.
-    pub fn begins_signed(&self) -> bool {
-        let first = self.calls.first().map(|call| call.place).zip(self.opaque.first().map(|opaque| opaque.place));
-        let calls_first = match first {
-            Some((Place::Item(list, call), Place::Item(other, reasoning))) => list == other && call < reasoning,
-            _ => false,
-        };
-        self.signed && !calls_first
     }
 
     /// Whether the block that stands there is nothing but reasoning.

@@ -1,10 +1,13 @@
 //! Messages that matter for where they stand: a call that would leave such a place empty is not hidden.
 //!
-//! - A system message inside the list stands between a user turn and an assistant turn where Anthropic takes one
-//!   (`ANT-ROLE-3`).
+//! - A system message inside the list stands between a user turn, or the result of a server's tool, and an assistant
+//!   turn where Anthropic takes one (`ANT-ROLE-3`).
 //! - What the assistant says between results and a question makes the question the start of a turn (`ANT-ROLE-2`), and a
 //!   turn has to begin with its reasoning (`ANT-THK-3`).
+//! - A request for approval is named by its id, and cannot be shown without the reasoning that it was made with
+//!   (`OAR-RSN-2`).
 
+use crate::compaction::head;
 use crate::exchange::{Exchange, Exchanges};
 use crate::facts::{MessageFacts, Place, Role, Shape};
 use crate::node::{Key, Node};
@@ -13,26 +16,41 @@ use crate::policy::Scene;
 
 /// Leaves out of a plan what would take away a message that is needed where it stands.
 pub fn keep<N: Node>(plan: &mut Plan, settled: &mut ResolvedPlan, scene: &Scene<'_, N>) {
-    let Scene { facts, exchanges, options, .. } = scene;
+    let Scene { messages, facts, exchanges, options, .. } = scene;
     if plan.hide.is_empty() {
         return;
     }
-    let inside = prompts_inside(facts);
+    let is_strict = |exchange: &Exchange| is_strict(exchange, facts, exchanges);
+    let inside = prompts_inside(messages, facts);
     if !inside.is_empty() {
-        leave_out(plan, settled, facts, exchanges, &|gone| beside_prompts(&inside, gone, facts));
+        // What the assistant answered itself there is what the system message follows.
+        let before = inside.iter().filter_map(|index| index.checked_sub(1));
+        let answers: Vec<usize> = before.filter(|index| answers_itself(*index, facts)).collect();
+        leave_out(plan, settled, facts, exchanges, &is_strict, &|gone| {
+            let mut wanted = beside_prompts(&inside, gone, facts);
+            wanted.extend(&answers);
+            wanted
+        });
+    }
+    let is_bound = |index: usize| exchanges.needs_reasoning(index);
+    if plan.hide.iter().any(|(exchange, _)| is_bound(exchange.call.0)) {
+        leave_out(plan, settled, facts, exchanges, &|_| true, &|gone| halved_units(gone, exchanges));
     }
     if let Some(question) = newest_question(exchanges).filter(|_| options.respect_provider_signatures)
         && is_near(question, plan, settled, facts, exchanges)
     {
-        leave_out(plan, settled, facts, exchanges, &|gone| before_question(question, gone, facts, exchanges));
+        leave_out(plan, settled, facts, exchanges, &is_strict, &|gone| {
+            before_question(question, gone, facts, exchanges)
+        });
     }
 }
 
 /// The reasoning without which such a place is empty, if the changes on trial take it.
-pub fn needed_reasoning(settled: &ResolvedPlan, facts: &[MessageFacts], exchanges: &Exchanges<'_>) -> Option<usize> {
+pub fn needed_reasoning<N: Node>(settled: &ResolvedPlan, scene: &Scene<'_, N>) -> Option<usize> {
+    let Scene { messages, facts, exchanges, .. } = scene;
     lost_turn(settled, facts, exchanges).or_else(|| {
         let stripped = settled.stripped_on_trial();
-        let inside = if stripped.is_empty() { Vec::new() } else { prompts_inside(facts) };
+        let inside = if stripped.is_empty() { Vec::new() } else { prompts_inside(messages, facts) };
         if inside.is_empty() {
             return None;
         }
@@ -43,19 +61,23 @@ pub fn needed_reasoning(settled: &ResolvedPlan, facts: &[MessageFacts], exchange
 }
 
 /// The system messages that stand between others.
-fn prompts_inside(facts: &[MessageFacts]) -> Vec<usize> {
-    let leading = facts.iter().take_while(|facts| facts.is_prompt()).count();
+fn prompts_inside<N: Node>(messages: &[N], facts: &[MessageFacts]) -> Vec<usize> {
     let is_inside = |index: &usize| facts.get(*index).is_some_and(MessageFacts::is_prompt);
-    (leading..facts.len()).filter(is_inside).collect()
+    (head(messages, facts)..facts.len()).filter(is_inside).collect()
 }
 
-/// Leaves out the calls of messages that are wanted, as long as there are such. `wanted` gets which messages are gone
-/// with the plan as it is.
+fn answers_itself(index: usize, facts: &[MessageFacts]) -> bool {
+    facts.get(index).is_some_and(|facts| facts.role == Role::Assistant && !facts.results.is_empty())
+}
+
+/// Leaves out the calls of messages that are wanted, as long as there are such and the rule applies to them. `wanted`
+/// gets which messages are gone with the plan as it is.
 fn leave_out(
     plan: &mut Plan,
     settled: &mut ResolvedPlan,
     facts: &[MessageFacts],
     exchanges: &Exchanges<'_>,
+    applies: &dyn Fn(&Exchange) -> bool,
     wanted: &dyn Fn(&[bool]) -> Vec<usize>,
 ) {
     // Each round leaves out something, so that there is an end.
@@ -66,7 +88,7 @@ fn leave_out(
         }
         let is_wanted = |exchange: &Exchange| exchange.messages().any(|index| is_needed.get(index) == Some(&true));
         let count = plan.hide.len();
-        plan.hide.retain(|(exchange, _)| !is_strict(exchange, facts, exchanges) || !is_wanted(exchange));
+        plan.hide.retain(|(exchange, _)| !applies(exchange) || !is_wanted(exchange));
         if plan.hide.len() == count {
             return;
         }
@@ -132,6 +154,13 @@ fn is_near(
     let speaks = |index: &usize| facts.get(*index).is_some_and(|facts| !facts.is_of_user()) && !settled.drops(*index);
     let turn = (0..question).rev().find(speaks).map(|index| exchanges.turn(index)).unwrap_or_default();
     plan.hide.iter().any(|(exchange, _)| turn.contains(&exchange.call.0))
+}
+
+/// What is gone of units whose reasoning has to stay as long as anything of them does.
+fn halved_units(gone: &[bool], exchanges: &Exchanges<'_>) -> Vec<usize> {
+    let is_gone = |index: usize| gone.get(index) == Some(&true);
+    let is_left = |index: usize| exchanges.unit(index).is_some_and(|mut unit| unit.any(|index| !is_gone(index)));
+    (0..gone.len()).filter(|index| is_gone(*index) && exchanges.needs_reasoning(*index) && is_left(*index)).collect()
 }
 
 /// What is gone of the assistant's between results and the message, if it now stands right behind those results.

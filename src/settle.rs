@@ -63,6 +63,9 @@ fn refusal<N: Node>(settled: &ResolvedPlan, scene: &Scene<'_, N>) -> Option<Stri
     if let Some(index) = pairing::split_exchange(settled, scene.facts, scene.exchanges) {
         return Some(format!("{} (blocked: split tool call at index {index})", scene.options.policy.reason()));
     }
+    if settled.summary().is_none() && (0..scene.facts.len()).rev().all(|index| settled.drops(index)) {
+        return Some(format!("{} (blocked: nothing would be left)", scene.options.policy.reason()));
+    }
     signature_conflict(settled, scene).map(|index| blocked_by(scene.options, index))
 }
 
@@ -82,7 +85,7 @@ fn signature_conflict<N: Node>(settled: &ResolvedPlan, scene: &Scene<'_, N>) -> 
     let touched = settled.touched();
     let broken = touched.iter().filter_map(|index| signatures::protector(*index, facts, exchanges));
     let broken = broken.filter(|index| !is_gone(index)).min();
-    broken.or_else(|| neighbours::needed_reasoning(settled, facts, exchanges)).or_else(|| {
+    broken.or_else(|| neighbours::needed_reasoning(settled, scene)).or_else(|| {
         let is_asked = options.signature_scope == SignatureScope::Prefix;
         invalidated(settled, scene, settled.first_touched().filter(|_| is_asked)).next()
     })

@@ -10,7 +10,7 @@
 mod common;
 mod generated;
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::thread;
 
@@ -18,8 +18,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use serde_json::{Value, json};
 use transcript_projection::{
-    Callbacks, Options, Provider, Request, Session, Shown, Transcript, TurnOptions, Violation, compact, project,
-    provider_messages, validate,
+    Callbacks, Options, Provider, Request, Session, Shown, Transcript, Triggers, TurnOptions, Violation, compact,
+    project, provider_messages, validate,
 };
 
 use common::read_fixture;
@@ -233,18 +233,8 @@ fn a_compacted_list_stays_valid() {
     for shape in &SHAPES {
         let changed = Cell::new(0);
         let property = |(story, keep_last): (Story, usize)| {
-            let messages = shape.render(&story);
-            let list: Vec<&Value> = list(&messages).iter().collect();
-            let Some(compaction) = compact(&list, keep_last).expect("messages") else { return Ok(()) };
-            count(&changed, true);
-            for name in shape.providers {
-                let provider = Provider::named(name).expect("a provider");
-                let output = sent_of(&compaction.apply(&list), provider);
-                let new = new_violations(shape, &messages, &output, provider, &json!({}));
-                let case =
-                    || json!({"shape": shape.name, "provider": name, "keep_last": keep_last, "messages": messages});
-                prop_assert!(new.is_empty(), "{new:?}\n{}\nsent {}", case(), Value::from(output));
-            }
+            let is_changed = check_compaction(shape, &shape.render(&story), keep_last)?;
+            count(&changed, is_changed);
             Ok(())
         };
         if let Err(error) = run(cases, &(story(), 1..8usize), property) {
@@ -253,6 +243,23 @@ fn a_compacted_list_stays_valid() {
         assert!(changed.get() as u64 * 4 > cases || !failures.is_empty(), "{}: only {}", shape.name, changed.get());
     }
     assert!(failures.is_empty(), "{} of {} shapes\n{}", failures.len(), SHAPES.len(), failures.join("\n\n"));
+}
+
+/// Whether there was something to compact. A signature that binds to what was before it is lost by a compaction.
+fn check_compaction(shape: &Shape, messages: &Value, keep_last: usize) -> Result<bool, TestCaseError> {
+    let list: Vec<&Value> = list(messages).iter().collect();
+    let Some(compaction) = compact(&list, keep_last).expect("messages") else { return Ok(false) };
+    for name in shape.providers {
+        let provider = Provider::named(name).expect("a provider");
+        let output = sent_of(&compaction.apply(&list), provider);
+        let alone = requests(shape, provider, messages);
+        for request in alone.iter().filter(|of| of["original_messages"].is_null()) {
+            let new = new_violations(shape, messages, &output, provider, request);
+            let case = || json!({"shape": shape.name, "provider": name, "compact": keep_last, "messages": messages});
+            prop_assert!(new.is_empty(), "{new:?}\n{}\nsent {}", case(), Value::from(output));
+        }
+    }
+    Ok(true)
 }
 
 /// Signatures bind to everything before them: with the scope `prefix` none that is sent is ever invalid.
@@ -281,12 +288,13 @@ fn every_turn_of_a_session_is_valid() {
     let cases = number("GUARANTEE_CASES", 4000) / 4 / SHAPES.len() as u64;
     let mut failures = Vec::new();
     for shape in &SHAPES {
-        let property = |(story, options, steps): (Story, Value, Vec<usize>)| {
+        let property = |(story, options, steps, compacts): (Story, Value, Vec<usize>, _)| {
             let messages = shape.render(&story);
             let first = messages.as_array().map_or(0, Vec::len).min(steps[0]);
-            check_session(shape, &messages, &known_roles(shape, &list(&messages)[..first], options), &steps)
+            check_session(shape, &messages, &known_roles(shape, &list(&messages)[..first], options), &steps, compacts)
         };
-        let strategy = (story(), options(), prop::collection::vec(1..5_usize, 1..4));
+        let compacts = prop::option::weighted(0.3, (1..6_usize, 1..8_usize));
+        let strategy = (story(), options(), prop::collection::vec(1..5_usize, 1..4), compacts);
         if let Err(error) = run(cases, &strategy, property) {
             failures.push(format!("{}: {}", shape.name, reason(error)));
         }
@@ -294,21 +302,38 @@ fn every_turn_of_a_session_is_valid() {
     assert!(failures.is_empty(), "{} of {} shapes\n{}", failures.len(), SHAPES.len(), failures.join("\n\n"));
 }
 
-/// Checks the turns of a session whose messages come in steps of these numbers, over and over.
-fn check_session(shape: &Shape, messages: &Value, options: &Value, steps: &[usize]) -> Result<(), TestCaseError> {
+/// Checks the turns of a session whose messages come in steps of these numbers, over and over, and that is compacted
+/// before a turn, to so many messages at the end. What is compacted is then its source.
+fn check_session(
+    shape: &Shape,
+    messages: &Value,
+    options: &Value,
+    steps: &[usize],
+    compacts: Option<(usize, usize)>,
+) -> Result<(), TestCaseError> {
     let list: Vec<&Value> = list(messages).iter().collect();
     let parsed = Options::parse(Some(&options)).expect("options");
     let empty = Transcript { messages: Vec::new(), summary: None, verdicts: Vec::new() };
+    let summary = OnceCell::new();
     let mut session: Session<&Value> = Session::new("s", empty).expect("a session");
-    let (mut at, mut next) = (0, steps.iter().cycle());
+    let (mut at, mut next, mut turns) = (0, steps.iter().cycle(), 0);
     while at < list.len() {
         let to = (at + next.next().expect("a step")).min(list.len());
         session.append(list[at..to].to_vec()).expect("messages");
         at = to;
+        turns += 1;
+        if let Some((_, keep_last)) = compacts.filter(|(turn, _)| *turn == turns)
+            && let Some(compaction) = session.plan_compaction(&Triggers::keeping(keep_last), true, None)
+        {
+            session.compact(compaction.replaced, summary.get_or_init(|| compaction.summary)).expect("a compaction");
+        }
         let turn = session.project_turn(&parsed, &TurnOptions::default(), Callbacks::default()).expect("a turn");
-        let source: Value = list[..to].iter().copied().cloned().collect();
+        let whole = session.messages().iter().enumerate();
+        let whole: Vec<Shown<&Value>> =
+            whole.map(|(source, message)| Shown::Kept { source, message: *message }).collect();
         for name in shape.providers {
             let provider = Provider::named(name).expect("a provider");
+            let source = Value::from(sent_of(&whole, provider));
             let output = sent_of(&session.view(&turn).messages, provider);
             let alone = requests(shape, provider, &source);
             for request in alone.iter().filter(|of| of["original_messages"].is_null()) {
@@ -316,7 +341,7 @@ fn check_session(shape: &Shape, messages: &Value, options: &Value, steps: &[usiz
                 new.retain(|(rule, _)| is_promised(rule, options));
                 let case = || {
                     json!({"shape": shape.name, "provider": name, "options": options, "steps": steps,
-                        "messages": messages})
+                        "compacts": compacts, "messages": messages})
                 };
                 prop_assert!(new.is_empty(), "{new:?} at {to}\n{}\nsent {}", case(), Value::from(output));
             }
@@ -350,7 +375,8 @@ fn without_failures(messages: &Value) -> Vec<Value> {
     list(messages).iter().filter(failed).cloned().collect()
 }
 
-/// Cases that failed once; those with `steps` in a session that got its messages in steps of these numbers.
+/// Cases that failed once; those with `steps` in a session that got its messages in steps of these numbers, compacted
+/// as `compacts` says, those with `compact` in a compaction that kept so many.
 #[test]
 fn what_failed_once_holds() {
     for case in list(&read_fixture("guarantee.json")) {
@@ -358,7 +384,13 @@ fn what_failed_once_holds() {
         let shape = SHAPES.iter().find(|known| known.name == shape).expect("a shape");
         if let Some(steps) = case["steps"].as_array() {
             let steps: Vec<usize> = steps.iter().map(|step| step.as_u64().expect("a number") as usize).collect();
-            let checked = check_session(shape, &case["messages"], &case["options"], &steps);
+            let compacts = serde_json::from_value(case["compacts"].clone()).expect("a turn and a number");
+            let checked = check_session(shape, &case["messages"], &case["options"], &steps, compacts);
+            checked.unwrap_or_else(|error| panic!("{}: {error}", case["why"]));
+            continue;
+        }
+        if let Some(keep_last) = case["compact"].as_u64() {
+            let checked = check_compaction(shape, &case["messages"], keep_last as usize);
             checked.unwrap_or_else(|error| panic!("{}: {error}", case["why"]));
             continue;
         }

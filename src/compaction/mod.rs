@@ -24,6 +24,7 @@ use crate::projection::read_facts;
 pub use boundary::balance_tool_call_boundary;
 pub use estimate::{estimate_messages_tokens, estimate_tokens, message_texts};
 pub use prune::{MAX_RESULT_CHARS, prune_tool_results};
+pub use summary::head;
 pub use trigger::{Triggers, compact_if, maybe_compact, should_compact};
 
 /// What a compaction does: a run of messages becomes one.
@@ -61,8 +62,7 @@ pub fn compact<N: Node>(messages: &[N], keep_last: usize) -> Result<Option<Compa
 }
 
 fn compact_facts<N: Node>(messages: &[N], facts: &[MessageFacts], keep_last: usize) -> Option<Compaction> {
-    let is_prompt = |(message, facts): &(&N, &MessageFacts)| facts.is_prompt() && !summary::is_summary(*message, facts);
-    let prompts = messages.iter().zip(facts).take_while(is_prompt).count();
+    let prompts = summary::leading_prompts(messages, facts);
     let tail = messages.len().checked_sub(keep_last.max(1)).filter(|tail| *tail > prompts)?;
 
     let exchanges = Exchanges::of(facts);
@@ -71,6 +71,7 @@ fn compact_facts<N: Node>(messages: &[N], facts: &[MessageFacts], keep_last: usi
     if end == messages.len() {
         end = exchanges.boundary_before(tail);
     }
+    let end = exchanges.boundary_before_reasoning(end);
     let old = messages.get(prompts..end)?.iter().zip(facts.get(prompts..end)?);
     // A summary alone is as short as it gets.
     if old.clone().all(|(message, facts)| summary::is_summary(message, facts)) && old.len() <= 1 {

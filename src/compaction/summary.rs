@@ -88,6 +88,19 @@ pub fn is_summary<N: Node>(message: &N, facts: &MessageFacts) -> bool {
                 .is_some_and(|head| counted(&head).is_some())
 }
 
+/// How many prompts come first. A summary is none of them: it stands for what was inside the list.
+pub fn leading_prompts<N: Node>(messages: &[N], facts: &[MessageFacts]) -> usize {
+    let is_prompt = |(message, facts): &(&N, &MessageFacts)| facts.is_prompt() && !is_summary(*message, facts);
+    messages.iter().zip(facts).take_while(is_prompt).count()
+}
+
+/// The same with the summary behind them. What stands behind a summary is inside the list.
+pub fn head<N: Node>(messages: &[N], facts: &[MessageFacts]) -> usize {
+    let prompts = leading_prompts(messages, facts);
+    let behind = messages.get(prompts).zip(facts.get(prompts));
+    prompts + usize::from(behind.is_some_and(|(message, facts)| is_summary(message, facts)))
+}
+
 /// The number in the first line of a summary.
 fn counted(text: &str) -> Option<usize> {
     between(text.split('\n').next()?, BEFORE_COUNT, AFTER_COUNT)

@@ -438,7 +438,8 @@ export interface ViewBase<P extends PolicyName, Out extends object> {
   readonly policy: P;
   /**
    * Why the view is what it is: `raw_passthrough`, the name of the policy, the reason that was asked
-   * for, or `POLICY (blocked: signed reasoning at index N)` when a guard refused.
+   * for, or `POLICY (blocked: signed reasoning at index N)` when a guard refused, or
+   * `POLICY (blocked: nothing would be left)`.
    */
   readonly reason: string;
   /** What the model is to see. Kept messages are the caller's own objects (`===`). */

@@ -84,14 +84,14 @@ impl Trim {
     }
 
     /// Whether the message goes as a whole. A turn whose every call is hidden goes with its text, which announced
-    /// the call; but text behind a server tool's result was written after it, and stays. A message of results goes
-    /// when it holds nothing else.
+    /// the call; but text behind a server tool's result was written after it, and stays, and so does a provider's
+    /// summary. A message of results goes when it holds nothing else.
     pub(super) fn leaves_nothing(&self, facts: &MessageFacts) -> bool {
         let hides_all = self.calls.len() == facts.calls.len()
             && self.results.len() == facts.results.len()
             && self.dependants == facts.dependants.len();
         let answers_itself = !facts.calls.is_empty() && !facts.results.is_empty();
-        let announces = !facts.calls.is_empty() && !answers_itself;
+        let announces = !facts.calls.is_empty() && !answers_itself && !facts.compacts;
         hides_all && (announces || !facts.speaks)
     }
 }

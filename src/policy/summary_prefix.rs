@@ -1,7 +1,8 @@
-//! Replaces the prefix before the last messages by one synthetic message. Leading prompts stay, the boundary moves
-//! back rather than split a step, and the open turn stays.
+//! Replaces the prefix before the last messages by one synthetic message. Leading prompts and the summary of a compaction
+//! stay, the boundary moves back rather than split a step, and the open turn stays.
 
 use super::Scene;
+use crate::compaction::head;
 use crate::node::Node;
 use crate::plan::{Insert, Plan, ResolvedPlan};
 
@@ -24,7 +25,7 @@ impl Watch {
     /// What of the prefix is not settled yet.
     pub fn plan<N: Node>(&mut self, scene: &Scene<'_, N>, settled: &ResolvedPlan) -> Plan {
         let count = scene.facts.len();
-        let prompts = scene.facts.iter().take_while(|facts| facts.is_prompt()).count();
+        let prompts = head(scene.messages, scene.facts);
         let tail = count.saturating_sub(scene.options.keep_last).min(scene.open_turn);
         let boundary = scene.exchanges.boundary_before(tail);
         let new = scene.facts.get(self.searched..).unwrap_or_default();

@@ -113,6 +113,7 @@ pub fn read_ui<N: Node>(
         step += usize::from(is_start);
         facts.calls.iter_mut().skip(calls).for_each(|call| call.step = step);
         facts.opaque.iter_mut().skip(opaque).for_each(|opaque| opaque.step = Some(step));
+        facts.reasons_late |= spoke && opaque == 0 && facts.opaque.first().is_some_and(|first| first.field.is_empty());
         speaking.extend(facts.speaks.then_some(step));
         facts.speaks |= spoke;
     }
@@ -242,7 +243,7 @@ impl UiTool {
 
 /// Adds a part of reasoning, signed or not.
 pub fn note_reasoning<N: Node>(part: &N, place: Place, facts: &mut MessageFacts) {
-    facts.opaque.push(Opaque { place, field: &[], step: None });
+    facts.add_reasoning(place);
     facts.signed |= METADATA.iter().any(|(key, _)| part.field(*key).is_some_and(|metadata| is_signed(&metadata)));
 }
 

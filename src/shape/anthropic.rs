@@ -42,6 +42,7 @@ pub fn read_block<N: Node>(
             facts.calls.push(Call::new(place, id_field(block, id, at)?, name, arguments));
         }
         "tool_result" => facts.results.push(result(block, place, Stub::Text, at)?),
+        "compaction" => (facts.speaks, facts.compacts) = (true, true),
         kind if kind.ends_with("_tool_result") => facts.results.push(result(block, place, Stub::None, at)?),
         _ => facts.speaks = true,
     }

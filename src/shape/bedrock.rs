@@ -1,7 +1,7 @@
 //! Bedrock Converse blocks, named by their one field: `toolUse` answered by `toolResult` in the next user message.
 
 use crate::error::ProjectionError;
-use crate::facts::{Call, MessageFacts, Opaque, Place, Shape, Stub, ToolResult};
+use crate::facts::{Call, MessageFacts, Place, Shape, Stub, ToolResult};
 use crate::failure::is_failure;
 use crate::node::{Key, Kind, Node};
 
@@ -38,7 +38,7 @@ pub fn read_block<N: Node>(
         let text = reasoning.field(Key::ReasoningText);
         facts.signed |=
             text.is_some_and(|text| has_text(&text, Key::Signature)) || reasoning.field(Key::RedactedContent).is_some();
-        facts.opaque.push(Opaque { place, field: &[], step: None });
+        facts.add_reasoning(place);
     } else {
         facts.speaks |= block.entries().iter().any(|(name, _)| &**name != "cachePoint");
     }

@@ -70,6 +70,7 @@ pub fn read<N: Node>(item: &N, kind: &str, index: usize) -> Result<Option<Messag
         };
         let mut facts = facts(Role::Assistant);
         facts.calls.push(Call::new(Place::Message, call_id, name_of(item, name), arguments));
+        facts.named = kind == "local_shell_call" && item.field(Key::CallId).is_none();
         // A program is signed, and calls that it made are part of what it replays.
         facts.signed = has_text(item, Key::Fingerprint) || is_of_program(item);
         facts
@@ -85,6 +86,7 @@ pub fn read<N: Node>(item: &N, kind: &str, index: usize) -> Result<Option<Messag
         let mut facts = facts(Role::Assistant);
         let call = Call::new(Place::Message, id(Key::Id)?, name_of(item, ""), &[Key::Arguments]);
         facts.calls.push(call);
+        facts.named = true;
         facts
     } else if kind == "mcp_approval_response" {
         let mut facts = facts(Role::Tool);
@@ -124,7 +126,7 @@ pub fn is_content<N: Node>(content: &N) -> bool {
 
 /// An item that has an id needs the reasoning that it was produced with, unless the id goes as well.
 pub fn note_id<N: Node>(item: &N, facts: &mut MessageFacts) {
-    if facts.role == Role::Assistant && !facts.leads && item.field(Key::Id).is_some() {
+    if facts.role == Role::Assistant && !facts.leads && !facts.named && item.field(Key::Id).is_some() {
         facts.opaque.push(Opaque { place: Place::Message, field: &[Key::Id], step: None });
     }
 }
