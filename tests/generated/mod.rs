@@ -39,6 +39,8 @@ pub struct Step {
     pub late: bool,
     /// Whether a system message stands before it, where the shape takes one in the list.
     pub noted: bool,
+    /// How a tool of the provider went in it, where the shape has such tools.
+    pub served: Option<Outcome>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -107,9 +109,10 @@ fn turn() -> impl Strategy<Value = Turn> {
 
 fn step() -> impl Strategy<Value = Step> {
     let calls = prop::collection::vec(call(), 1..4);
-    let rare = (prop::bool::weighted(0.1), prop::bool::weighted(0.2), prop::bool::weighted(0.1));
+    let served = prop::option::weighted(0.15, prop_oneof![Just(Outcome::Success), Just(Outcome::Failure)]);
+    let rare = (prop::bool::weighted(0.1), prop::bool::weighted(0.2), prop::bool::weighted(0.1), served);
     (reasoning(), any::<bool>(), calls, any::<bool>(), rare).prop_map(
-        |(reasoning, speaks, calls, reordered, (interjects, late, noted))| Step {
+        |(reasoning, speaks, calls, reordered, (interjects, late, noted, served))| Step {
             reasoning,
             speaks,
             calls,
@@ -117,6 +120,7 @@ fn step() -> impl Strategy<Value = Step> {
             interjects,
             late,
             noted,
+            served,
         },
     )
 }
@@ -329,11 +333,16 @@ fn anthropic(writer: &mut Writer, story: &Story) {
         let question = writer.question();
         writer.push(json!({"role": "user", "content": question}));
         for step in &turn.steps {
+            // The server's tool and the rest are one message, or a system message stands between them.
+            let mut blocks = step.served.map_or_else(Vec::new, |outcome| served(writer, step, outcome));
             if step.noted {
+                if step.served.is_some() {
+                    writer.push(json!({"role": "assistant", "content": std::mem::take(&mut blocks)}));
+                }
                 writer.push(json!({"role": "system", "content": "Mind the budget."}));
             }
             let ids = writer.ids(step);
-            let mut blocks: Vec<Value> = reasoning(writer, step.reasoning).into_iter().collect();
+            blocks.extend(reasoning(writer, step.reasoning));
             if step.speaks {
                 blocks.push(json!({"type": "text", "text": "I look."}));
             }
@@ -369,6 +378,24 @@ fn anthropic(writer: &mut Writer, story: &Story) {
             writer.push(json!({"role": "assistant", "content": blocks}));
         }
     }
+}
+
+/// What a server's tool did, behind the provider's summary of what was before, or behind text.
+fn served(writer: &mut Writer, step: &Step, outcome: Outcome) -> Vec<Value> {
+    let said = match step.reordered {
+        true => json!({"type": "compaction", "content": "So far."}),
+        false => json!({"type": "text", "text": "I search."}),
+    };
+    let content = match outcome {
+        Outcome::Failure => json!({"type": "web_search_tool_result_error", "error_code": "unavailable"}),
+        _ => json!([]),
+    };
+    let id = format!("srvtoolu_{}", writer.signature());
+    vec![
+        said,
+        json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": "a"}}),
+        json!({"type": "web_search_tool_result", "tool_use_id": id, "content": content}),
+    ]
 }
 
 fn openai_chat(writer: &mut Writer, story: &Story) {
@@ -447,8 +474,17 @@ fn openai_responses(writer: &mut Writer, story: &Story) {
                     _ => json!({"type": "function_call", "call_id": id, "name": name(call), "arguments": arguments}),
                 });
             }
+            let asked = format!("mcpr_{}", writer.messages.len());
+            if step.served.is_some() {
+                let request = json!({"type": "mcp_approval_request", "id": asked, "server_label": "s",
+                    "name": "tool3", "arguments": "{}"});
+                writer.push(request);
+            }
             if step.late {
                 writer.push(json!({"role": "user", "content": "Well?"}));
+            }
+            if let Some(outcome) = step.served {
+                approved(writer, step, &asked, outcome);
             }
             for (call, id) in answered(step, &ids) {
                 let kind = if call.tool == 0 { "custom_tool_call_output" } else { "function_call_output" };
@@ -462,6 +498,19 @@ fn openai_responses(writer: &mut Writer, story: &Story) {
             reason(writer, answer);
             writer.push(say("Done."));
         }
+    }
+}
+
+/// What a person says to a request for approval, and how the call went where they agreed.
+fn approved(writer: &mut Writer, step: &Step, request: &str, outcome: Outcome) {
+    let agrees = !step.reordered;
+    writer.push(json!({"type": "mcp_approval_response", "approval_request_id": request, "approve": agrees}));
+    if agrees {
+        let error = if outcome == Outcome::Failure { json!("no such page") } else { Value::Null };
+        let output = if outcome == Outcome::Failure { Value::Null } else { json!("found") };
+        let id = format!("mcp_{}", writer.messages.len());
+        writer.push(json!({"type": "mcp_call", "id": id, "approval_request_id": request, "server_label": "s",
+            "name": "tool3", "arguments": "{}", "output": output, "error": error}));
     }
 }
 
