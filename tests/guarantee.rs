@@ -148,7 +148,7 @@ fn is_promised(rule: &str, options: &Value) -> bool {
         return false;
     }
     let is_about_signatures =
-        ["GEM-SIG", "ANT-THK", "ANT-BIND", "OAR-RSN", "BED-6"].iter().any(|of| rule.starts_with(of));
+        ["GEM-SIG", "ANT-THK", "ANT-BIND", "OAR-RSN", "BED-6", "thinking_last"].iter().any(|of| rule.starts_with(of));
     !is_about_signatures || options["respect_provider_signatures"] != false
 }
 
