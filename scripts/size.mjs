@@ -9,7 +9,7 @@ import { setup } from './setup.mjs';
 // Of each wasm file, gzip. Of the engine, projection of the three first shapes alone takes 120 KB; compaction and
 // estimates weigh 12, the other wire shapes 21, the validator 30, sessions and exact text the rest. Importers are loaded
 // by programs that read session files only.
-const BUDGETS = { 'engine_bg.wasm': 264 * 1024, 'importers_bg.wasm': 222 * 1024 };
+const BUDGETS = { 'engine_bg.wasm': 270 * 1024, 'importers_bg.wasm': 222 * 1024 };
 
 /** Prints the table. An entry is counted as a bundler ships it, all it imports included, the wasm file apart. */
 export async function size() {
