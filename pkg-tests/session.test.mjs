@@ -499,6 +499,16 @@ test('a scratchpad that JSON cannot hold is refused, and the one before it stays
   assert.deepEqual(plain(agent).scratchpad, { value: { open: 1 }, version: 7 });
 });
 
+test('options that are given to fromJSON go before the saved ones, and leave the others', (t) => {
+  const is_error = ({ content }) => (content === 'odd' ? true : undefined);
+  const agent = session(t, { transcript: BROKEN, transcript_projection: { policy: 'clean_tool_repair', reason: 'saved' } });
+  agent.projectTurn();
+  const again = AgentSession.fromJSON(JSON.stringify(agent), { transcript_projection: { is_error, reason: 'given' } });
+  t.after(() => again.free());
+  const { policy, reason, dropped_indices } = again.projectTurn();
+  assert.deepEqual({ policy, reason, dropped_indices }, { policy: 'clean_tool_repair', reason: 'given', dropped_indices: [1, 2] });
+});
+
 test('who changes the lists of a view changes no event', (t) => {
   const agent = session(t, { transcript: BROKEN, transcript_projection: 'clean_tool_repair' });
   const { event, ...view } = agent.projectTurn();

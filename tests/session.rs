@@ -653,6 +653,33 @@ fn signatures_hold_new_decisions_up_and_leave_settled_ones() {
     assert_eq!(told.last()["dropped_indices"], json!([1, 2, 5, 6]));
 }
 
+/// Else what is due would be as new when the turn comes that may take it.
+#[test]
+fn decisions_that_signatures_hold_up_wait_with_the_batch() {
+    let talk = json!([
+        ["user", "go"],
+        ["calls", {}, ["a", "run", {}]], ["results", ["a", "Error: no"]],
+        ["calls", {}, ["b", "run", {}]], ["results", ["b", "fine"]],
+        ["calls", {"signed": "c2ln"}, ["c", "run", {}]], ["results", ["c", "fine"]],
+        ["calls", {"signed": "c2ln"}, ["d", "run", {}]], ["results", ["d", "fine"]],
+        ["assistant", "done"], ["user", "thanks"],
+    ]);
+    let messages = tell(&talk, Shape::Anthropic);
+    let messages = messages.as_array().expect("a list");
+    let strip = options(&json!({"policy": "clean_tool_repair", "on_signature_conflict": "strip_reasoning",
+        "signature_scope": "prefix"}));
+    let batch = turn_options(&json!({"batch": {"max_turns": 2}}));
+    let mut told = Told::new();
+    let mut seen = Vec::new();
+    for range in [0..3, 3..7, 7..9, 9..11] {
+        told.append(&messages[range]);
+        let turn = told.turn(&strip, &batch);
+        seen.push((turn.report.provider_safety_blocked, turn.pending.count, turn.pending.turns));
+    }
+    assert_eq!(seen, [(false, 0, 0), (true, 1, 1), (true, 1, 2), (false, 0, 0)]);
+    assert_eq!(told.last()["dropped_indices"], json!([1, 2]));
+}
+
 /// A projector sees all messages each time and decides for one turn; what was settled stays for the others.
 #[test]
 fn custom_turns_are_not_sticky() {

@@ -1304,7 +1304,8 @@ export declare class AgentSession<M extends object = Message> {
   /**
    * Goes on with a saved session.
    *
-   * @param options `verify: false` takes messages that are not the saved ones, which `replay` then names
+   * @param options `verify: false` takes messages that are not the saved ones, which `replay` then names;
+   *   `transcript_projection` goes before the saved options, which have no functions (`is_error`, `projector`)
    * @throws {ProjectionError} `session_tampered`, with the `path` of the first message that is not the saved one
    */
   static fromJSON<M extends object = Message>(

@@ -98,7 +98,7 @@ export class AgentSession {
     const session = new AgentSession({
       session_id: saved.session_id,
       transcript: { messages: [], summary, id, assets, outcomes },
-      transcript_projection: transcript_projection ?? saved.transcript_projection,
+      transcript_projection: { ...tableOf(saved.transcript_projection), ...tableOf(transcript_projection) },
     });
     try {
       session.#remember(saved, verify);

@@ -436,19 +436,23 @@ impl<N: Node> Session<N> {
             self.held_since = None;
             return decided;
         };
-        if decided.refusal.is_some() {
+        let is_refused = decided.refusal.is_some();
+        if is_refused && turn.batch.is_none() {
             settled.take_back();
             self.held_since = None;
             return decided;
         }
         // What no provider has seen yet breaks no cache.
         let is_free = self.is_cold || turn.flush || first >= self.taken_in;
-        if let Some(batch) = turn.batch.filter(|_| !is_free) {
+        if let Some(batch) = turn.batch.filter(|_| is_refused || !is_free) {
             let tokens = self.gain();
-            if !self.is_due(batch, tokens, turn.now) {
+            // What is refused waits like the rest, so that it is due when it may be taken.
+            if is_refused || !self.is_due(batch, tokens, turn.now) {
                 let since = *self.held_since.get_or_insert(self.turns);
                 let count = outcome.plan.hide.len() + outcome.plan.replace.len() + outcome.plan.drop.len();
-                let (indices, turns) = (self.settled.touched(), self.turns - since + 1);
+                // What is refused for ever would make every event longer.
+                let indices = if is_refused { Vec::new() } else { self.settled.touched() };
+                let turns = self.turns - since + 1;
                 decided.pending = Pending { count, indices, reclaimed_tokens: tokens, turns };
                 decided.reason = None;
                 self.settled.take_back();
