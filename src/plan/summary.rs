@@ -38,7 +38,7 @@ impl Summary {
             before: old.map_or(insert.before, |old| old.before),
             text: insert.text.clone(),
             role: insert.role,
-            shape: old.map_or_else(|| shape_of_summary(gone.chain(facts.iter().skip(insert.before))), |old| old.shape),
+            shape: old.map_or_else(|| shape_of_summary(gone.chain(facts)), |old| old.shape),
             count,
             policy,
         }

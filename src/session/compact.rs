@@ -5,8 +5,10 @@ use std::ops::Range;
 use crate::compaction::{Compaction, Triggers, compact_if};
 use crate::error::{ErrorCode, ProjectionError};
 use crate::exchange::Pairs;
+use crate::facts::Shape;
 use crate::node::Node;
 use crate::plan::Reclaimed;
+use crate::shape::shape_of_summary;
 
 use super::Session;
 use super::chains::Chains;
@@ -27,7 +29,11 @@ impl<N: Node> Session<N> {
             let found = format!("{start}..{end} of {}", self.facts.len());
             return Err(ProjectionError::new(ErrorCode::InvalidOption, "range", "messages of this session", found));
         }
-        let facts = crate::shape::read(&summary, start)?;
+        let mut facts = crate::shape::read(&summary, start)?;
+        // When nothing but summaries is left, this one still tells whose messages they are.
+        if facts.shape == Shape::Chat {
+            facts.shape = shape_of_summary(self.facts.iter().skip(start).take(end - start));
+        }
         self.transcript.messages.splice(start..end, [summary]);
         self.facts.splice(start..end, [facts]);
         self.pairs = Pairs::default();
