@@ -4,6 +4,8 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::unwrap_used)]
 
 mod common;
+#[path = "common/counted.rs"]
+mod counted;
 
 use std::collections::BTreeSet;
 
@@ -11,6 +13,7 @@ use serde_json::{Value, json};
 use transcript_projection::{ErrorCode, Provider, Request, Violation, validate};
 
 use common::read_fixture;
+use counted::{Counted, reads};
 
 fn check(messages: &Value, provider: &str, request: &Value) -> Vec<Violation> {
     let list: Vec<&Value> = messages.as_array().expect("a list").iter().collect();
@@ -1061,4 +1064,37 @@ fn documents_every_rule_and_tests_it() {
     // Only a JavaScript string can have one.
     tested.insert("lone_surrogate".to_owned());
     assert_eq!(documented, tested);
+}
+
+/// Twice the messages are twice the work, whatever is wrong with them. A list is there over and over, or each of its
+/// messages is, and so are the originals that it is compared with.
+#[test]
+fn costs_no_more_for_a_message_in_a_long_list() {
+    type Repeat<'a> = &'a dyn Fn(&[Value], usize) -> Vec<Value>;
+    let list_over_and_over =
+        |list: &[Value], times: usize| list.iter().cycle().take(list.len() * times).cloned().collect::<Vec<Value>>();
+    let each_over_and_over = |list: &[Value], times: usize| {
+        list.iter().flat_map(|message| vec![message.clone(); times]).collect::<Vec<Value>>()
+    };
+    let cost = |mistake: &Mistake, repeated: Repeat, times: usize| {
+        let list_of = |value: &Value| repeated(value.as_array().expect("a list"), times);
+        let mut request = mistake.request.clone();
+        request["strict_template"] = true.into();
+        request["original_messages"] = list_of(request.get("original_messages").unwrap_or(&mistake.good)).into();
+        let request = Counted(&request);
+        let request = Request::parse(Some(&request)).expect("a request");
+        let list = list_of(&mistake.bad);
+        let list: Vec<Counted<'_>> = list.iter().map(Counted).collect();
+        let provider = Provider::named(mistake.provider).expect("a provider");
+        reads(|| drop(validate(&list, provider, &request).expect("objects")))
+    };
+    let mut slow = Vec::new();
+    let ways: [Repeat<'_>; 2] = [&list_over_and_over, &each_over_and_over];
+    for (mistake, repeated) in all_mistakes().iter().flat_map(|mistake| ways.map(|way| (mistake, way))) {
+        let (once, twice) = (cost(mistake, repeated, 50), cost(mistake, repeated, 100));
+        if twice > once * 2 + once / 10 {
+            slow.push(format!("{} {} {}: {once}, then {twice}", mistake.provider, mistake.rule, mistake.bad));
+        }
+    }
+    assert!(slow.is_empty(), "{} grow too fast\n{}", slow.len(), slow.join("\n"));
 }

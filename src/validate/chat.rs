@@ -116,10 +116,11 @@ fn tool_calls<N: Node>(message: &N, index: usize, role: &str, rules: &Rules, fou
 
 /// Each call of a message is answered by the tool messages directly after it.
 fn answers<N: Node>(scene: &Scene<'_, N>, index: usize, rules: &Rules, found: &mut Findings) {
-    let after = scene.messages.get(index + 1..).unwrap_or_default();
+    let calls = calls_in(scene, index, Key::ToolCalls);
+    let after = scene.messages.get(index + 1..).filter(|_| !calls.is_empty()).unwrap_or_default();
     let run = after.iter().take_while(|message| matches!(&*role_of(*message), "tool" | "function")).count();
     let end = index + 1 + run;
-    for (call, exchange) in calls_in(scene, index, Key::ToolCalls) {
+    for (call, exchange) in calls {
         let mut direct = exchange.results.iter().filter(|(message, _)| (index + 1..end).contains(message));
         if direct.next().is_none() {
             let rule = if end >= scene.messages.len() { rules.unanswered_last } else { rules.unanswered };

@@ -142,7 +142,7 @@ pub fn result_label<N: Node>(scene: &Scene<'_, N>, spot: Spot) -> String {
     }
 }
 
-/// The ids that were met before, with the message that had them first.
+/// The ids that were met, with the messages that had them, in order.
 #[derive(Default)]
 pub struct Met(HashMap<String, Vec<usize>>);
 
@@ -153,6 +153,11 @@ impl Met {
         let first = places.first().copied();
         places.push(index);
         first
+    }
+
+    /// The messages that had it.
+    pub fn at(&self, id: &str) -> &[usize] {
+        self.0.get(id).map_or(&[], Vec::as_slice)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::facts::{Call, MessageFacts, Role};
 use crate::node::{Key, Kind, Node};
 
 use super::checks::{
-    block_of, foreign, is_orphan, objects, only_objects, required, result_label, role_of, shows, unknown_role,
+    Met, block_of, foreign, is_orphan, objects, only_objects, required, result_label, role_of, shows, unknown_role,
 };
 use super::{Findings, Scene};
 
@@ -123,13 +123,13 @@ fn signatures<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
         return;
     }
     let newest = scene.facts.iter().rposition(speaks_as_user);
+    let mut edit = None;
     for (index, facts) in scene.facts.iter().enumerate().skip(newest.map_or(0, |newest| newest + 1)) {
         let Some(first) = facts.calls.first() else { continue };
         let part = scene.messages.get(index).and_then(|content| first.place.resolve(content));
-        if part.as_ref().is_none_or(is_signed) {
-            continue;
-        }
-        let (rule, text) = why_unsigned(scene, newest, first, part);
+        let Some(part) = part.filter(|part| !is_signed(part)) else { continue };
+        let edit = edit.get_or_insert_with(|| Edit::of(scene, newest));
+        let (rule, text) = edit.why_unsigned(first, &part);
         let block = first.place.block();
         match version {
             Some(_) => found.error(rule, index, block, text),
@@ -143,33 +143,46 @@ fn speaks_as_user(facts: &MessageFacts) -> bool {
     facts.role == Role::User && facts.speaks
 }
 
-fn why_unsigned<N: Node>(
-    scene: &Scene<'_, N>,
-    newest: Option<usize>,
-    call: &Call,
-    part: Option<N>,
-) -> (&'static str, &'static str) {
-    let missing = ("GEM-SIG-1", "the first call of a step in the current turn needs its thought signature");
-    let Some(original) = &scene.request.original_messages else { return missing };
-    let text = |content: &N| canonical_text(content).ok();
-    let begins_turn = |content: &&N| {
-        let is_user = matches!(&*role_of(*content), "user" | "");
-        is_user && objects(*content, Key::Parts).iter().any(|(_, part)| !is_response(part))
-    };
-    let last_turn = original.iter().rev().find(begins_turn).map(text);
-    let this_turn = newest.and_then(|newest| scene.messages.get(newest)).map(text);
-    if last_turn != this_turn {
-        return ("GEM-SIG-7", "the newest user text is gone: this older call, unsigned, is in the current turn now");
+/// What an edit did that leaves calls of the current turn without signatures.
+#[derive(Default)]
+struct Edit {
+    /// The turn began elsewhere before.
+    moved_turn: bool,
+    /// The calls that a signed one of the same batch spoke for.
+    spoken_for: Met,
+}
+
+impl Edit {
+    fn of<N: Node>(scene: &Scene<'_, N>, newest: Option<usize>) -> Self {
+        let Some(original) = &scene.request.original_messages else { return Edit::default() };
+        let text = |content: &N| canonical_text(content).ok();
+        let begins_turn = |content: &&N| {
+            let is_user = matches!(&*role_of(*content), "user" | "");
+            is_user && objects(*content, Key::Parts).iter().any(|(_, part)| !is_response(part))
+        };
+        let last_turn = original.iter().rev().find(begins_turn).map(text);
+        let this_turn = newest.and_then(|newest| scene.messages.get(newest)).map(text);
+        let mut spoken_for = Met::default();
+        for (index, content) in original.iter().enumerate() {
+            let calls = call_parts(content);
+            let later = calls.iter().skip(1).filter(|_| calls.first().is_some_and(is_signed));
+            later.filter_map(text).for_each(|call| {
+                spoken_for.before(&call, index);
+            });
+        }
+        Edit { moved_turn: last_turn != this_turn, spoken_for }
     }
-    let wanted = part.as_ref().map(text);
-    let is_later_in_batch = |content: &N| {
-        let calls = call_parts(content);
-        calls.first().is_some_and(is_signed) && calls.iter().skip(1).any(|part| Some(text(part)) == wanted)
-    };
-    if !call.name.is_empty() && original.iter().any(is_later_in_batch) {
-        return ("GEM-SIG-2", "the signed first call of a parallel batch is gone, and this one is unsigned");
+
+    fn why_unsigned<N: Node>(&self, call: &Call, part: &N) -> (&'static str, &'static str) {
+        let is_spoken_for = || canonical_text(part).is_ok_and(|text| !self.spoken_for.at(&text).is_empty());
+        if self.moved_turn {
+            ("GEM-SIG-7", "the newest user text is gone: this older call, unsigned, is in the current turn now")
+        } else if !call.name.is_empty() && is_spoken_for() {
+            ("GEM-SIG-2", "the signed first call of a parallel batch is gone, and this one is unsigned")
+        } else {
+            ("GEM-SIG-1", "the first call of a step in the current turn needs its thought signature")
+        }
     }
-    missing
 }
 
 fn is_response<N: Node>(part: &N) -> bool {
@@ -188,20 +201,33 @@ fn interleaved<N: Node>(original: &[N], scene: &Scene<'_, N>, found: &mut Findin
     let batch = |content: &N| -> Vec<String> {
         call_parts(content).iter().filter_map(|part| canonical_text(part).ok()).collect()
     };
-    let steps: Vec<(usize, Vec<String>)> = scene.messages.iter().map(batch).enumerate().collect();
+    let mut steps = Met::default();
+    let mut calls: Vec<(usize, String)> = Vec::new();
+    let mut starts = Met::default();
+    for (index, content) in scene.messages.iter().enumerate() {
+        let step = batch(content);
+        steps.before(&step.join("\n"), index);
+        for call in step {
+            starts.before(&call, calls.len());
+            calls.push((index, call));
+        }
+    }
     // When calls went, those that are left may only look like a batch.
-    let count: usize = steps.iter().map(|(_, step)| step.len()).sum();
-    if count < original.iter().map(|content| call_parts(content).len()).sum() {
+    if calls.len() < original.iter().map(|content| call_parts(content).len()).sum() {
         return;
     }
-    for whole in original.iter().map(batch).filter(|whole| whole.len() > 1) {
-        if steps.iter().any(|(_, step)| *step == whole) {
+    for (index, whole) in original.iter().map(batch).enumerate().filter(|(_, whole)| whole.len() > 1) {
+        // One that is there, or was looked for already.
+        if steps.before(&whole.join("\n"), index).is_some() {
             continue;
         }
-        let calls: Vec<(usize, &String)> =
-            steps.iter().flat_map(|(index, step)| step.iter().map(move |call| (*index, call))).collect();
-        let is_it = |window: &&[(usize, &String)]| window.iter().map(|(_, call)| *call).eq(whole.iter());
-        if let Some((index, _)) = calls.windows(whole.len()).find(is_it).and_then(|window| window.last()) {
+        let windows = whole
+            .first()
+            .map_or(&[][..], |first| starts.at(first))
+            .iter()
+            .filter_map(|start| calls.get(*start..*start + whole.len()));
+        let is_it = |window: &&[(usize, String)]| window.iter().map(|(_, call)| call).eq(whole.iter());
+        if let Some((index, _)) = windows.filter(is_it).find_map(|window| window.last()) {
             let text = "calls that were made together must come back together, their responses after them";
             found.error("GEM-PAIR-4", *index, None, text);
         }

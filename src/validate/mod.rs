@@ -9,6 +9,7 @@ mod binding;
 mod chat;
 mod checks;
 mod deepseek;
+mod edited_items;
 mod gemini;
 mod mistral;
 mod openai_chat;

@@ -66,8 +66,10 @@ fn gemini_signatures<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
 fn template<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
     // The user begins.
     let mut last = "assistant".to_owned();
+    let mut has_calls = false;
     for (index, message) in scene.messages.iter().enumerate() {
         let role = role_of(message);
+        has_calls |= !objects(message, Key::ToolCalls).is_empty();
         if message.field(Key::Content).is_none() {
             found.warning("CMP-3", index, None, "some servers refuse null content: an empty string is safe");
         }
@@ -82,8 +84,7 @@ fn template<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
                 found.error("CMP-1", index, None, text);
             }
             "tool" => {
-                let before = scene.messages.get(..index).unwrap_or_default();
-                if !before.iter().any(|message| !objects(message, Key::ToolCalls).is_empty()) {
+                if !has_calls {
                     found.error("CMP-2", index, None, "a tool message without any call before it");
                 }
                 last = role;

@@ -1,18 +1,20 @@
 //! OpenAI Responses items.
 
-use crate::canonical::canonical_text;
 use crate::node::{Key, Kind, Node};
 
 use super::checks::{
     Met, arguments, foreign, label, objects, only_objects, required, result_label, role_of, shows, type_of,
     unknown_role,
 };
+use super::edited_items::{self, Known, is_of_model, is_same_item};
 use super::{Findings, Scene};
 
 /// Reports what OpenAI Responses would refuse.
 pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
     let mut ids = Met::default();
     let mut call_ids = Met::default();
+    let mut asked = Met::default();
+    let list = List::of(scene);
     for (index, item) in scene.messages.iter().enumerate() {
         if let Some(id) = item.field_str(Key::Id)
             && let Some(first) = ids.before(&id, index)
@@ -22,30 +24,47 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
         let kind = kind_of(item);
         match &*kind {
             "message" => message(item, index, found),
-            "reasoning" => reasoning(scene, item, index, found),
+            "reasoning" => reasoning(scene, item, index, list.original.as_ref(), found),
             "item_reference" => stored(scene, item, index, found),
             "compaction" => required(item, Key::EncryptedContent, "OAR-CMP-1", (index, None), found),
             _ => {}
         }
-        approvals(scene, item, index, &kind, found);
+        approvals(scene, item, index, &kind, &mut asked, found);
         calls(scene, item, index, &kind, &mut call_ids, found);
-        outputs(scene, item, index, &kind, found);
+        outputs(scene, item, index, &kind, &list, found);
     }
-    if let Some(original) = &scene.request.original_messages {
-        lost_reasoning(original, scene.messages, found);
-        lost_phase(original, scene.messages, found);
-        touched_turn(original, scene.messages, found);
-        if scene.request.continues
-            && let Some(index) = first_lost(original, scene.messages)
-        {
-            let text = "what was left out or changed is still in the provider's state: send a projection without it";
-            found.warning("OAR-STATE-1", index, None, text);
+    if let Some(original) = &list.original {
+        edited_items::check(scene, original, found);
+    }
+}
+
+/// What is asked of the whole list again and again.
+struct List<'a, N> {
+    /// The first item that stands for one that the provider has.
+    reference: Option<usize>,
+    /// The calls that the caller answers, by their `call_id`.
+    calls: Met,
+    /// The list as it was before.
+    original: Option<Known<'a, N>>,
+}
+
+impl<'a, N: Node> List<'a, N> {
+    fn of(scene: &'a Scene<'_, N>) -> Self {
+        let mut calls = Met::default();
+        for (index, item) in scene.messages.iter().enumerate() {
+            if answer_rule(item).is_some()
+                && let Some(id) = item.field_str(Key::CallId)
+            {
+                calls.before(&id, index);
+            }
         }
+        let reference = scene.messages.iter().position(|item| kind_of(item) == "item_reference");
+        List { reference, calls, original: scene.request.original_messages.as_deref().map(Known::of) }
     }
 }
 
 /// Easy messages have no type, nor need references have one.
-fn kind_of<N: Node>(item: &N) -> String {
+pub(super) fn kind_of<N: Node>(item: &N) -> String {
     let kind = type_of(item);
     let is_reference = || item.field(Key::Id).is_some() && item.field(Key::Role).is_none();
     match &*kind {
@@ -128,21 +147,30 @@ fn calls<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, ids:
 }
 
 /// What a person approved or refused was asked for before, by an id.
-fn approvals<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, found: &mut Findings) {
+fn approvals<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, asked: &mut Met, found: &mut Findings) {
+    let id = |key| item.field_str(key);
     match kind {
-        "mcp_approval_request" => required(item, Key::Id, "missing_id", (index, None), found),
-        "mcp_approval_response" if !scene.request.continues => {
-            let id = item.field_str(Key::ApprovalRequestId);
-            let asks = |other: &N| type_of(other) == "mcp_approval_request" && other.field_str(Key::Id) == id;
-            if id.is_none() || !scene.messages.iter().take(index).any(asks) {
-                found.error("OAR-PAIR-4", index, None, "the approval answers no request before it");
-            }
+        "mcp_approval_request" => {
+            required(item, Key::Id, "missing_id", (index, None), found);
+            id(Key::Id).map(|id| asked.before(&id, index));
+        }
+        "mcp_approval_response"
+            if !scene.request.continues && id(Key::ApprovalRequestId).is_none_or(|id| asked.at(&id).is_empty()) =>
+        {
+            found.error("OAR-PAIR-4", index, None, "the approval answers no request before it");
         }
         _ => {}
     }
 }
 
-fn outputs<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, found: &mut Findings) {
+fn outputs<N: Node>(
+    scene: &Scene<'_, N>,
+    item: &N,
+    index: usize,
+    kind: &str,
+    list: &List<'_, N>,
+    found: &mut Findings,
+) {
     let Some(stem) = kind.strip_suffix("_output") else { return };
     let is_body = |output: Option<N>| output.is_some_and(|output| matches!(output.kind(), Kind::String | Kind::Array));
     if matches!(kind, "function_call_output" | "custom_tool_call_output") && !is_body(item.field(Key::Output)) {
@@ -154,12 +182,10 @@ fn outputs<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, fo
         return;
     }
     // A reference may stand for the call.
-    let before = scene.messages.get(..index).unwrap_or_default();
-    let is_elsewhere = scene.request.continues || before.iter().any(|item| kind_of(item) == "item_reference");
-    let id = item.field_str(Key::CallId);
-    let is_its_call = |later: &N| id.is_some() && later.field_str(Key::CallId) == id && answer_rule(later).is_some();
+    let is_elsewhere = scene.request.continues || list.reference.is_some_and(|reference| reference < index);
+    let its_calls = item.field_str(Key::CallId).map_or(&[][..], |id| list.calls.at(&id));
     let what = result_label(scene, (index, 0));
-    if scene.messages.iter().skip(index + 1).any(is_its_call) {
+    if its_calls.last().is_some_and(|later| *later > index) {
         found.error("OAR-PAIR-3", index, None, format!("{what} stands before its call"));
     } else if !is_elsewhere {
         let rule = if kind == "function_call_output" { "OAR-PAIR-1" } else { "OAR-PAIR-4" };
@@ -167,7 +193,13 @@ fn outputs<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, fo
     }
 }
 
-fn reasoning<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, found: &mut Findings) {
+fn reasoning<N: Node>(
+    scene: &Scene<'_, N>,
+    item: &N,
+    index: usize,
+    original: Option<&Known<'_, N>>,
+    found: &mut Findings,
+) {
     if item.field(Key::Summary).is_none_or(|summary| summary.kind() != Kind::Array) {
         found.error("OAR-RSN-4", index, None, "a reasoning item needs a `summary`, if only an empty list");
     }
@@ -184,11 +216,7 @@ fn reasoning<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, found: &mut 
         found.error(rule, index, None, "the item that this reasoning was made with does not follow it");
         return;
     };
-    let original = scene.request.original_messages.as_deref();
-    let followed = original.and_then(|original| {
-        let at = original.iter().position(|other| is_same_item(item, other))?;
-        original.get(at + 1)
-    });
+    let followed = original.and_then(|original| original.items.get(original.position(item)? + 1));
     match followed {
         Some(followed) if !is_same_item(next, followed) => {
             found.error(rule, index, None, "the item that this reasoning was made with does not follow it");
@@ -206,87 +234,4 @@ fn stored<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, found: &mut Fin
         let text = "without `store` an id stands for nothing: strip it and keep `encrypted_content`";
         found.error("OAR-RSN-3", index, None, text);
     }
-}
-
-/// Whether the model made the item.
-fn is_of_model<N: Node>(item: &N) -> bool {
-    match &*kind_of(item) {
-        "message" => role_of(item) == "assistant",
-        "compaction" | "mcp_approval_response" => false,
-        kind => !kind.ends_with("_output"),
-    }
-}
-
-/// By id where one of them has one, else by what they hold.
-fn is_same_item<N: Node>(a: &N, b: &N) -> bool {
-    let id = |item: &N| item.field_str(Key::CallId).or_else(|| item.field_str(Key::Id));
-    match (id(a), id(b)) {
-        (Some(a), Some(b)) => a == b,
-        // An id may have been stripped.
-        _ => type_of(a) == type_of(b) && content_of(a) == content_of(b),
-    }
-}
-
-fn content_of<N: Node>(item: &N) -> Option<String> {
-    canonical_text(&item.field(Key::Content)?).ok()
-}
-
-/// Items that kept their id and lost the reasoning that stood before them.
-fn lost_reasoning<N: Node>(original: &[N], current: &[N], found: &mut Findings) {
-    for (index, item) in current.iter().enumerate() {
-        if item.field(Key::Id).is_none() || type_of(item) == "reasoning" || !is_of_model(item) {
-            continue;
-        }
-        let Some(at) = original.iter().position(|other| is_same_item(item, other)) else { continue };
-        let before = |list: &[N], at: usize| at.checked_sub(1).and_then(|at| list.get(at).cloned());
-        let is_reasoning = |item: &N| type_of(item) == "reasoning" && item.field(Key::Id).is_some();
-        let Some(reasoning) = before(original, at).filter(is_reasoning) else { continue };
-        if before(current, index).is_none_or(|before| !is_same_item(&before, &reasoning)) {
-            let text = "the reasoning before this item is gone: strip the item's id as well";
-            found.error("OAR-RSN-2", index, None, text);
-        }
-    }
-}
-
-/// Messages that lost the `phase` that newer models give them.
-fn lost_phase<N: Node>(original: &[N], current: &[N], found: &mut Findings) {
-    let is_message = |item: &N| kind_of(item) == "message" && role_of(item) == "assistant";
-    let had_phase = |item: &&N| item.field(Key::Phase).is_some() && is_message(item);
-    let phased: Vec<&N> = original.iter().filter(had_phase).collect();
-    let bare = current.iter().enumerate().filter(|(_, item)| item.field(Key::Phase).is_none() && is_message(item));
-    for (index, item) in bare {
-        if phased.iter().any(|other| is_same_item(item, other)) {
-            found.warning("OAR-RSN-7", index, None, "the message lost its `phase`: the model may stop early");
-        }
-    }
-}
-
-/// In an open tool loop, all from the newest user message on should stay as it was.
-fn touched_turn<N: Node>(original: &[N], current: &[N], found: &mut Findings) {
-    if !original.last().is_some_and(|last| type_of(last).ends_with("_output")) {
-        return;
-    }
-    let is_user = |item: &N| kind_of(item) == "message" && role_of(item) == "user";
-    let start = original.iter().rposition(is_user).map_or(0, |newest| newest + 1);
-    if let Some(index) = original.get(start..).and_then(|turn| first_lost(turn, current)) {
-        let text = "the open tool loop was changed: what stands behind the newest user message should stay";
-        found.warning("OAR-RSN-5", index, None, text);
-    }
-}
-
-/// Where the first item would stand that is not among the current ones as it was, in order.
-fn first_lost<N: Node>(original: &[N], current: &[N]) -> Option<usize> {
-    let mut left = current.iter().map(|item| canonical_text(item).ok());
-    let mut passed = 0;
-    let lost = original.iter().any(|item| {
-        let text = canonical_text(item).ok();
-        match left.position(|other| other == text) {
-            Some(between) => {
-                passed += between + 1;
-                false
-            }
-            None => true,
-        }
-    });
-    lost.then(|| passed.min(current.len().saturating_sub(1)))
 }
