@@ -109,6 +109,10 @@ fn compaction() -> Value {
 fn thinking(signature: &str) -> Value {
     json!({"type": "thinking", "thinking": "", "signature": signature})
 }
+fn image() -> Value {
+    json!([{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}])
+}
+
 fn server_tool_use(id: &str) -> Value {
     json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": "a"}})
 }
@@ -257,6 +261,11 @@ fn anthropic_mistakes() -> Vec<Mistake> {
         ),
         e("ANT-PAIR-7", json!([user("a"), assistant(json!([tool_use("t1")]))]), step()),
         e("ANT-PAIR-8", set(searched.clone(), "/1/content", json!([server_result("s1"), text("x")])), searched.clone()),
+        e(
+            "ANT-PAIR-8",
+            set(searched.clone(), "/1/content", json!([server_result("s1"), server_tool_use("s1"), text("x")])),
+            searched.clone(),
+        ),
         e(
             "ANT-PAIR-8",
             json!([
@@ -503,6 +512,8 @@ fn chat_mistakes() -> Vec<Mistake> {
         w("empty_text", json!([user(json!([text("")]))]), json!([user(json!([text("a")]))])),
         e("unknown_role", json!([user("a"), {"role": "model", "content": "x"}]), json!([user("a"), assistant("x")])),
         e("wrong_role", json!([{"role": "user", "content": "a", "tool_calls": [call("c1")]}]), json!([user("a")])),
+        e("wrong_role", json!([user("a"), assistant(image()), user("b")]), json!([user(image())])),
+        w("wrong_role", set(step(), "/2/content", image()), set(step(), "/2/content", json!([text("ok")]))),
         e(
             "foreign_shape",
             json!([user("a"), calls(json!([{"id": "c1", "name": "read", "arguments": {}}])), tool("c1")]),

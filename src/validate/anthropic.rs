@@ -278,6 +278,13 @@ fn server_answers<N: Node>(scene: &Scene<'_, N>, call: &Call, exchange: &Exchang
     for spot in exchange.results.iter().filter(|spot| result_kind(scene, **spot) == "tool_result") {
         misplaced(scene, *spot, found);
     }
+    for spot in exchange.results.iter().filter(|spot| spot.0 == exchange.call.0) {
+        let block = block_of(scene, *spot);
+        if block < call.place.block() {
+            let text = format!("{} stands before its call", result_label(scene, *spot));
+            found.error("ANT-PAIR-8", spot.0, block, text);
+        }
+    }
     let next = exchange.call.0 + 1;
     let Some(message) = scene.messages.get(next).filter(|_| exchange.results.is_empty()) else { return };
     let blocks = objects(message, Key::Content);

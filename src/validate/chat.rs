@@ -65,7 +65,7 @@ fn content<N: Node>(message: &N, index: usize, role: &str, rules: &Rules, found:
             only_objects(&content, index, found);
             objects(message, Key::Content)
                 .iter()
-                .for_each(|(block, part)| part_of(part, (index, *block), rules, found));
+                .for_each(|(block, part)| part_of(part, role, (index, *block), rules, found));
         }
         kind => {
             let text = format!("`content` must be a string or an array, not {}", kind.in_words());
@@ -78,11 +78,18 @@ fn calls_anything<N: Node>(message: &N) -> bool {
     [Key::ToolCalls, Key::FunctionCall, Key::Refusal, Key::Audio].into_iter().any(|key| message.field(key).is_some())
 }
 
-fn part_of<N: Node>(part: &N, (index, block): (usize, usize), rules: &Rules, found: &mut Findings) {
+fn part_of<N: Node>(part: &N, role: &str, (index, block): (usize, usize), rules: &Rules, found: &mut Findings) {
     match &*type_of(part) {
         "" => found.error("wrong_type", index, Some(block), "the part has no `type`"),
         "text" if !shows(part, Key::Text) => found.warning("empty_text", index, Some(block), "the text part is empty"),
         "thinking" if rules.is_mistral => {}
+        "image_url" | "input_audio" | "file" if rules.is_openai && role == "tool" => {
+            let text = "of what a tool message holds older models refuse all but text, and newer ones see no more";
+            found.warning("wrong_role", index, Some(block), text);
+        }
+        kind @ ("image_url" | "input_audio" | "file") if rules.is_openai && role != "user" => {
+            found.error("wrong_role", index, Some(block), format!("`{kind}` in a message of role {role}"));
+        }
         kind @ ("tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use" | "reasoning"
         | "input_text" | "output_text" | "input_image" | "image" | "document") => {
             foreign(index, Some(block), kind, found);
