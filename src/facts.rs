@@ -124,6 +124,8 @@ pub struct Call {
     pub name: String,
     /// The way from the call to its arguments.
     pub arguments: &'static [Key],
+    /// The id of the call whose program made this one.
+    pub program: Option<String>,
     /// Which step of its message it belongs to, where a message holds several with their results.
     pub step: usize,
 }
@@ -131,7 +133,7 @@ pub struct Call {
 impl Call {
     /// A call that is written once.
     pub fn new(place: Place, id: Option<String>, name: String, arguments: &'static [Key]) -> Self {
-        Call { place, copies: Vec::new(), id, name, arguments, step: 0 }
+        Call { place, copies: Vec::new(), id, name, arguments, program: None, step: 0 }
     }
 }
 

@@ -4,6 +4,7 @@
 //!   turn where Anthropic takes one (`ANT-ROLE-3`).
 //! - What the assistant says between results and a question makes the question the start of a turn (`ANT-ROLE-2`), and a
 //!   turn has to begin with its reasoning (`ANT-THK-3`).
+//! - A call that a program made names the program: the program stays as long as the call (`ANT-PAIR-8`).
 //! - A request for approval is named by its id, and cannot be shown without the reasoning that it was made with
 //!   (`OAR-RSN-2`).
 
@@ -43,6 +44,24 @@ pub fn keep<N: Node>(plan: &mut Plan, settled: &mut ResolvedPlan, scene: &Scene<
             before_question(question, gone, facts, exchanges)
         });
     }
+    keep_programs(plan, settled, exchanges);
+}
+
+/// Leaves out the programs of which a call is left.
+fn keep_programs(plan: &mut Plan, settled: &ResolvedPlan, exchanges: &Exchanges<'_>) {
+    let is_left = |exchange: &Exchange| {
+        !settled.hides_call(exchange.call) && !plan.hide.iter().any(|(hidden, _)| hidden.call == exchange.call)
+    };
+    let left = exchanges.iter().filter_map(|exchange| {
+        let program = exchanges.call(exchange)?.program.as_ref()?;
+        is_left(exchange).then_some(program)
+    });
+    let left: Vec<&String> = left.collect();
+    let is_program = |exchange: &Exchange| {
+        let id = exchanges.call(exchange).and_then(|call| call.id.as_ref());
+        id.is_some_and(|id| left.contains(&id))
+    };
+    plan.hide.retain(|(exchange, _)| !is_program(exchange));
 }
 
 /// The reasoning without which such a place is empty, if the changes on trial take it.

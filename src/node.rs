@@ -158,6 +158,7 @@ keys! {
     ToolCallId = "tool_call_id",
     ToolCallIdCamel = "toolCallId",
     ToolCalls = "tool_calls",
+    ToolId = "tool_id",
     ToolInvocation = "toolInvocation",
     ToolInvocations = "toolInvocations",
     ToolName = "toolName",

@@ -109,6 +109,11 @@ fn compaction() -> Value {
 fn thinking(signature: &str) -> Value {
     json!({"type": "thinking", "thinking": "", "signature": signature})
 }
+fn called_by_program() -> Value {
+    json!({"type": "tool_use", "id": "t1", "name": "read", "input": {},
+        "caller": {"type": "code_execution_20250825", "tool_id": "s1"}})
+}
+
 fn image() -> Value {
     json!([{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}])
 }
@@ -261,6 +266,23 @@ fn anthropic_mistakes() -> Vec<Mistake> {
         ),
         e("ANT-PAIR-7", json!([user("a"), assistant(json!([tool_use("t1")]))]), step()),
         e("ANT-PAIR-8", set(searched.clone(), "/1/content", json!([server_result("s1"), text("x")])), searched.clone()),
+        w(
+            "ANT-PAIR-8",
+            json!([
+                user("a"),
+                assistant(json!([called_by_program()])),
+                user(json!([tool_result("t1")])),
+                assistant("x"),
+                user("b")
+            ]),
+            json!([
+                user("a"),
+                assistant(json!([server_tool_use("s1"), called_by_program()])),
+                user(json!([tool_result("t1")])),
+                assistant(json!([server_result("s1"), text("x")])),
+                user("b")
+            ]),
+        ),
         e(
             "ANT-PAIR-8",
             set(searched.clone(), "/1/content", json!([server_result("s1"), server_tool_use("s1"), text("x")])),

@@ -28,12 +28,11 @@ pub fn read_block<N: Node>(
             facts.signed |= REASONING.iter().any(|key| has_text(block, *key));
             return Ok(());
         }
-        "tool_use" | "server_tool_use" | "mcp_tool_use" => facts.calls.push(Call::new(
-            place,
-            id_field(block, Key::Id, at)?,
-            block.field_str(Key::Name).unwrap_or_default(),
-            &[Key::Input],
-        )),
+        "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+            let name = block.field_str(Key::Name).unwrap_or_default();
+            let program = block.field(Key::Caller).and_then(|caller| caller.field_str(Key::ToolId));
+            facts.calls.push(Call { program, ..Call::new(place, id_field(block, Key::Id, at)?, name, &[Key::Input]) });
+        }
         // LangChain's names for the same.
         "tool_call" | "server_tool_call" | "function_call" => {
             let id = if kind == "function_call" { Key::CallId } else { Key::Id };

@@ -21,6 +21,7 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
         content(scene, index, message, found);
         for (call, exchange) in calls_in(scene, index, Key::Content) {
             unique(call, index, &mut ids, found);
+            program(call, index, &ids, found);
             answers(scene, call, exchange, found);
         }
         orphans(scene, index, found);
@@ -218,6 +219,14 @@ fn unique(call: &Call, index: usize, ids: &mut Met, found: &mut Findings) {
     if let Some(first) = ids.before(id, index) {
         let text = format!("the id {id} stands at message {first} already");
         found.error("ANT-PAIR-6", index, call.place.block(), text);
+    }
+}
+
+/// A call that a program made names the program's own call.
+fn program(call: &Call, index: usize, ids: &Met, found: &mut Findings) {
+    if let Some(program) = call.program.as_ref().filter(|program| ids.at(program).is_empty()) {
+        let text = format!("{} was made by {program}, which is no call before it", label(call));
+        found.warning("ANT-PAIR-8", index, call.place.block(), text);
     }
 }
 

@@ -65,6 +65,7 @@ fn anthropic(messages: &[Value]) -> Vec<String> {
     // Leading prompts are the request's own `system`.
     let prompts = messages.iter().take_while(|message| matches!(text(message, "role"), "system" | "developer")).count();
     let mut open: Vec<&str> = Vec::new();
+    let mut running: Vec<&str> = Vec::new();
     for (index, message) in messages.iter().enumerate().skip(prompts) {
         let role = text(message, "role");
         let blocks = list(message, "content");
@@ -98,7 +99,7 @@ fn anthropic(messages: &[Value]) -> Vec<String> {
         if role != "assistant" && blocks.iter().any(is_call) {
             refused.push(format!("message {index}: tool_use blocks of {role}"));
         }
-        refused.extend(server_calls(blocks, index));
+        refused.extend(server_calls(role, blocks, index, &mut running));
         if blocks.iter().any(|block| text(block, "type") == "text" && text(block, "text").trim().is_empty()) {
             refused.push(format!("message {index}: text content blocks must be non-empty"));
         }
@@ -113,10 +114,9 @@ fn anthropic(messages: &[Value]) -> Vec<String> {
     refused
 }
 
-/// Server tools are answered in their own message, behind the call.
-fn server_calls(blocks: &[Value], index: usize) -> Vec<String> {
+/// Server tools are answered behind the call, before the user says more than results of what they called.
+fn server_calls<'a>(role: &str, blocks: &'a [Value], index: usize, open: &mut Vec<&'a str>) -> Vec<String> {
     let mut refused = Vec::new();
-    let mut open: Vec<&str> = Vec::new();
     for block in blocks {
         match text(block, "type") {
             "server_tool_use" | "mcp_tool_use" => open.push(text(block, "id")),
@@ -130,6 +130,8 @@ fn server_calls(blocks: &[Value], index: usize) -> Vec<String> {
             _ => {}
         }
     }
-    refused.extend(open.iter().map(|id| format!("message {index}: server call {id} without a result")));
+    if role == "user" && (blocks.is_empty() || blocks.iter().any(|block| text(block, "type") != "tool_result")) {
+        refused.extend(open.drain(..).map(|id| format!("message {index}: server call {id} without a result")));
+    }
     refused
 }
