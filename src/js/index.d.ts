@@ -16,6 +16,8 @@
 export interface Message {
   readonly role?: string;
   readonly content?: unknown;
+  /** What a projection or a compaction did to it: in views and compacted lists only. */
+  readonly _harn_projection?: ProjectionMark;
   readonly [field: string]: unknown;
 }
 
@@ -29,22 +31,35 @@ export interface TranscriptObject<M extends object = Message> {
   readonly events?: readonly object[] | null | undefined;
 }
 
-/** The body of a Gemini request. Other fields are left alone. */
+/**
+ * The body of a Gemini request. Other fields are left alone. What the SDK takes besides for `contents` (a text, one
+ * content, parts without a role) is no list of messages: a projection refuses it with `invalid_transcript` or
+ * `invalid_message`, or takes each part for a message of its own. `validateMessages` knows it.
+ */
 export interface ContentsObject<M extends object = Message> {
   readonly contents: readonly M[];
   readonly summary?: string | null | undefined;
 }
 
-/** The body of an OpenAI Responses request. Other fields are left alone. */
+/**
+ * The body of an OpenAI Responses request. Other fields are left alone. The SDK's own type says more: `input` may be
+ * missing, or a text, which is no list of messages: a projection refuses both with `invalid_transcript`. Give
+ * `[{ role: 'user', content: text }]` in its place. `validateMessages` takes a text.
+ */
 export interface InputObject<M extends object = Message> {
   readonly input: readonly M[];
   readonly summary?: string | null | undefined;
 }
 
-/** A transcript, whatever else it holds, or the bare list of its messages. */
+/**
+ * A transcript, whatever else it holds, or the bare list of its messages. An interface has no index signature, a literal
+ * may have any field: hence both forms of each.
+ */
 export type TranscriptInput<M extends object = Message> =
   | readonly M[]
   | TranscriptObject<M>
+  | ContentsObject<M>
+  | InputObject<M>
   | (TranscriptObject<M> & { readonly [field: string]: unknown })
   | (ContentsObject<M> & { readonly [field: string]: unknown })
   | (InputObject<M> & { readonly [field: string]: unknown });
@@ -288,10 +303,21 @@ export type ProjectionOptions<M extends object = Message, N extends object = M> 
 // ---------------------------------------------------------------------------------------------
 // What a view puts in place of messages
 
+/** What `_harn_projection` says of a message that is not the source's own: its flags tell what was done. */
+export type ProjectionMark = SummaryMark | CompactionMark | TrimmedMark | RedactedMark | StrippedMark | SettledMark;
+
 /** Marks the message that stands for those before it. */
 export interface SummaryMark {
   readonly synthetic: true;
   readonly policy: 'summary_prefix';
+  readonly trimmed?: undefined;
+  readonly redacted?: undefined;
+}
+
+/** Marks the summary that a compaction put into the list itself. */
+export interface CompactionMark {
+  readonly synthetic: true;
+  readonly policy: 'compact';
   readonly trimmed?: undefined;
   readonly redacted?: undefined;
 }
@@ -330,16 +356,40 @@ export interface StrippedMark {
   readonly redacted?: undefined;
 }
 
+/** Marks a message that turns of a session changed, in one way or several: more than one flag may be there. */
+export interface SettledMark {
+  /** That of the last turn that changed it. */
+  readonly policy: Exclude<PolicyName, 'raw' | 'custom'>;
+  readonly trimmed?: true;
+  readonly hidden_tool_call_ids?: readonly string[];
+  readonly redacted?: true;
+  readonly redaction_pointer?: RedactionPointer;
+  readonly redaction_pointers?: readonly RedactionPointer[];
+  readonly stripped?: true;
+  readonly synthetic?: undefined;
+}
+
 /** The message that stands for those before it, in the form of their shape. */
 export type SyntheticSummary<M extends object = object> = SummaryForm<M> & { readonly _harn_projection: SummaryMark };
 
-/** A summary as each shape has it; among messages that all have a `role` it has one too. */
-export type SummaryForm<M extends object = object> = [M] extends [{ readonly role: unknown }]
-  ? SummaryWithRole
-  : SummaryWithRole | SummaryOfLangChain;
+/**
+ * A summary as each shape has it. The engine goes by the messages (`docs/shapes.md`), the type by the fields that all
+ * messages of `M` know: `role` and `content`, or `role` and `parts`. Where these do not tell, it may be any.
+ */
+export type SummaryForm<M extends object = object> = [keyof M & 'role'] extends [never]
+  ? AnySummary
+  : [keyof M & 'parts'] extends [never]
+    ? [keyof M & 'content'] extends [never]
+      ? AnySummary
+      : SummaryWithContent
+    : [keyof M & 'content'] extends [never]
+      ? SummaryWithParts
+      : AnySummary;
 
-/** `summary_role` chooses the role where there is a choice. */
-export type SummaryWithRole =
+export type AnySummary = SummaryWithContent | SummaryWithParts | SummaryOfLangChain;
+
+/** `summary_role` chooses the role where there is a choice; a compaction's is `system`. */
+export type SummaryWithContent =
   /** OpenAI Chat, Anthropic, Harn; AI SDK model messages, which know no `developer`. */
   | { readonly role: 'system' | 'developer' | 'user'; readonly content: string }
   /** OpenAI Responses. */
@@ -348,6 +398,10 @@ export type SummaryWithRole =
       readonly role: 'system' | 'developer' | 'user';
       readonly content: readonly [{ readonly type: 'input_text'; readonly text: string }];
     }
+  /** Bedrock Converse. */
+  | { readonly role: 'user'; readonly content: readonly [{ readonly text: string }] };
+
+export type SummaryWithParts =
   /** Gemini. */
   | { readonly role: 'user'; readonly parts: readonly [{ readonly text: string }] }
   /** AI SDK UI messages. */
@@ -355,9 +409,7 @@ export type SummaryWithRole =
       readonly id: string;
       readonly role: 'system' | 'user';
       readonly parts: readonly [{ readonly type: 'text'; readonly text: string }];
-    }
-  /** Bedrock Converse. */
-  | { readonly role: 'user'; readonly content: readonly [{ readonly text: string }] };
+    };
 
 /** Plain, stored, serialized. */
 export type SummaryOfLangChain =
@@ -749,19 +801,25 @@ export type Provider =
   | 'mistral'
   | 'deepseek';
 
-/** A message as it goes to a provider: without a mark. */
-export type Unmarked<M> = M extends { readonly _harn_projection: unknown }
-  ? { [Field in keyof M as Field extends '_harn_projection' ? never : Field]: M[Field] }
-  : M;
+/** The caller's own type among the messages of a view or of a compacted list: what carries no mark. */
+export type Unmarked<M> = Exclude<M, { readonly _harn_projection: unknown }>;
 
 /**
- * The messages to send: those of the view without the `_harn_projection` marks, which strict
- * providers refuse. Unmarked messages are the caller's own objects.
+ * The messages to send: those of the view without the `_harn_projection` marks, which strict providers refuse, in a list
+ * of its own. Unmarked messages are the caller's own objects.
+ *
+ * The result has the caller's type, so that it goes into the SDK's request as it is: a message that was trimmed, redacted
+ * or stripped has the fields of its source, and a summary has the form of the messages around it. Its role is the one
+ * exception: `system`, or what `summary_role` says, whether or not `M` knows it, unless the provider is named.
  *
  * @param provider also moves a synthetic summary to where this provider accepts it
  */
 export declare function providerMessages<M extends object = Message>(
-  view: readonly M[] | { readonly messages: readonly M[] },
+  view: ProjectionView<M> | SessionView<M>,
+  provider?: Provider,
+): M[];
+export declare function providerMessages<M extends object = Message>(
+  messages: readonly M[] | { readonly messages: readonly M[] },
   provider?: Provider,
 ): Unmarked<M>[];
 
@@ -795,12 +853,21 @@ export interface ValidationRequest {
   readonly original_messages?: readonly object[] | null | undefined;
 }
 
-/** A list of messages, or the request or transcript that holds it. OpenAI Responses takes a text as `input`. */
+/**
+ * A list of messages, or the request or transcript that holds it: the SDKs' own request types too. OpenAI Responses takes
+ * a text as `input`, Google's SDK a text, one content, or parts as `contents`: each is read as the message of the user that
+ * it stands for.
+ *
+ * Some SDKs let the list be missing (`input` beside a stored prompt, `messages` beside a prompt's ARN). There is nothing
+ * to check then: `invalid_transcript`.
+ */
 export type ValidationInput =
   | readonly object[]
   | (RequestFields & { readonly messages: readonly object[] })
-  | (RequestFields & { readonly contents: readonly object[] })
-  | (RequestFields & { readonly input: readonly object[] | string });
+  | (RequestFields & { readonly contents: readonly (object | string)[] | object | string })
+  | (RequestFields & { readonly input: readonly object[] | string })
+  | (ValidationRequest & { readonly modelId: string | undefined; readonly messages?: readonly object[] | undefined })
+  | (ValidationRequest & { readonly input?: readonly object[] | string | undefined });
 
 /** A request may have fields that no rule asks for. */
 export type RequestFields = ValidationRequest | (ValidationRequest & { readonly [field: string]: unknown });
@@ -849,13 +916,15 @@ export declare const estimate_messages_tokens_by_script: typeof estimateMessages
 
 /**
  * The message that stands for those that were compacted: their number, then a line for each. It holds no word of a
- * tool result and none of a call's arguments. `providerMessages` takes the mark off.
+ * tool result and none of a call's arguments. It has the form of the messages that it stands for, as `SyntheticSummary`.
+ * `providerMessages` takes the mark off.
  */
-export interface CompactionSummary {
-  readonly role: 'system';
-  readonly content: string;
-  readonly _harn_projection: { readonly synthetic: true; readonly policy: 'compact' };
-}
+export type CompactionSummary<M extends object = object> = SummaryForm<M> & {
+  readonly _harn_projection: CompactionMark;
+};
+
+/** What is in a list that may have been compacted. */
+export type Compacted<M extends object = Message> = M | CompactionSummary<M>;
 
 /** What compacts, and to what. Either trigger is enough; without any, nothing happens. (Seed) */
 export interface CompactionOptions {
@@ -878,7 +947,7 @@ export interface CompactionOptions {
 export interface CompactionOutcome<M extends object = Message> {
   readonly status: 'compacted' | 'unchanged';
   /** The very same list when it is unchanged. */
-  readonly messages: (M | CompactionSummary)[];
+  readonly messages: Compacted<M>[];
 }
 
 /**
@@ -891,13 +960,13 @@ export interface CompactionOutcome<M extends object = Message> {
 export declare function compact<M extends object = Message>(
   messages: TranscriptInput<M>,
   keep_last: number,
-): (M | CompactionSummary)[];
+): Compacted<M>[];
 
 /** `compact` when a trigger fires. */
 export declare function maybeCompact<M extends object = Message>(
   messages: TranscriptInput<M>,
   options: CompactionOptions,
-): (M | CompactionSummary)[];
+): Compacted<M>[];
 
 /** The name of `maybeCompact` in the seed. */
 export declare const maybe_compact: typeof maybeCompact;
@@ -911,8 +980,8 @@ export declare const maybe_compact: typeof maybeCompact;
 export declare function compactAsync<M extends object = Message>(
   messages: TranscriptInput<M>,
   keep_last: number,
-  callback?: ((messages: (M | CompactionSummary)[]) => unknown) | null,
-): Promise<(M | CompactionSummary)[]>;
+  callback?: ((messages: Compacted<M>[]) => unknown) | null,
+): Promise<Compacted<M>[]>;
 
 /** `compactAsync`, as the seed spells its names. */
 export declare const compact_async: typeof compactAsync;
@@ -996,7 +1065,7 @@ export interface TranscriptProjectMethod<M extends object = Message> {
   (options: 'summary_prefix' | SummaryPrefixOptions<M>): SummaryPrefixView<M>;
   (options: 'reachability_gc' | ReachabilityGcOptions<M>): ReachabilityGcView<M>;
   <N extends object = M>(options: CustomOptions<M, N>): CustomView<N>;
-  (options?: ProjectionOptions<M, object> | null): ProjectionView<M, object>;
+  <N extends object = M>(options?: ProjectionOptions<M, N> | null): ProjectionView<M, N>;
 }
 
 /**
@@ -1090,10 +1159,16 @@ export type TurnOptions<M extends object = Message, N extends object = M> =
       | SquashFailedCallsOptions<M>
       | SummaryPrefixOptions<M>
       | ReachabilityGcOptions<M>
-      | CustomOptions<M, N>
+      | SessionCustomOptions<M, N>
       | (CommonOptions<M> & CleanToolRepairFields & SummaryPrefixFields & ReachabilityGcFields)
     ) &
       TurnFields);
+
+/** `CustomOptions` whose projector also gets the summaries of compactions. */
+export type SessionCustomOptions<M extends object = Message, N extends object = M> = Omit<
+  CustomOptions<M, N>,
+  'projector'
+> & { readonly projector: Projector<Compacted<M>, N> };
 
 /** Decisions that `batch` holds back. */
 export interface Pending {
@@ -1131,9 +1206,40 @@ export interface TurnReport {
   readonly cache: CacheReport;
 }
 
-/** The view of a turn. Its lists, `messages` among them, are made when they are first read: they are as long as the session. */
-export type SessionView<M extends object = Message, N extends object = M> = ProjectionView<M | CompactionSummary, N> &
-  TurnReport & { readonly event: SessionProjectionEvent };
+/**
+ * The view of a turn; `view.policy` tells which policy made it. Its lists, `messages` among them, are made when they are
+ * first read: they are as long as the session.
+ */
+export type SessionView<M extends object = Message, N extends object = Compacted<M>> =
+  | TurnView<'raw', M>
+  | TurnView<'clean_tool_repair', M>
+  | TurnView<'squash_failed_calls', M>
+  | TurnView<'summary_prefix', M>
+  | TurnView<'reachability_gc', M>
+  | CustomTurnView<N>;
+
+/**
+ * The view of a turn whose decisions stay. What earlier turns settled under other policies is there too, whatever the
+ * policy of this one: also with `raw` a message may be trimmed, redacted, stripped or a summary (`docs/sessions.md`).
+ */
+export interface TurnView<P extends Exclude<PolicyName, 'custom'>, M extends object = Message>
+  extends ViewBase<P, SessionMessage<M>>,
+    TurnReport {
+  readonly event: SessionProjectionEvent<P>;
+  readonly violations?: undefined;
+}
+
+/** The view of a `custom` turn: its projector saw all messages, and nothing that was settled counts. */
+export interface CustomTurnView<N extends object = Message> extends ViewBase<'custom', N>, TurnReport {
+  readonly event: SessionProjectionEvent<'custom'>;
+  readonly violations: Violation[];
+}
+
+/** What there may be in a view of a session. */
+export type SessionMessage<M extends object = Message> = Compacted<M> | SyntheticSummary<M> | Settled<M>;
+
+/** A message as the turns so far left it: what was not hidden, replaced or stripped is as in the source. */
+export type Settled<M extends object> = M & { readonly _harn_projection: SettledMark };
 
 /** A decision of a turn, as the event records it. Spots are `[message, position among its calls or results]`. */
 export type RecordedDecision =
@@ -1198,9 +1304,9 @@ export interface ArchiveEntry<M extends object = Message> {
   /** Where they stood in the list: from `start`, without `end`. The summary stands at `start` now. */
   readonly start: number;
   readonly end: number;
-  readonly messages: readonly (M | CompactionSummary)[];
+  readonly messages: readonly Compacted<M>[];
   /** The message that stands for them. */
-  readonly summary: CompactionSummary;
+  readonly summary: CompactionSummary<M>;
   /** `sha256:` and 64 hex digits over the canonical JSON of `messages`. */
   readonly hash: string;
   /** The `compaction` event. */
@@ -1212,7 +1318,7 @@ export interface SessionTranscript<M extends object = Message> {
   readonly _type: 'transcript';
   readonly version: 2;
   readonly id: string;
-  readonly messages: readonly (M | CompactionSummary)[];
+  readonly messages: readonly Compacted<M>[];
   readonly events: readonly (SessionProjectionEvent | CompactionEvent | object)[];
   readonly assets: readonly object[];
   readonly summary?: string | null | undefined;
@@ -1243,7 +1349,7 @@ export interface SessionReplay<M extends object = Message> {
   readonly matches: boolean | null;
   readonly source_matches: boolean | null;
   /** The raw messages of that turn. */
-  readonly messages: (M | CompactionSummary)[];
+  readonly messages: Compacted<M>[];
   readonly view: SessionView<M, object>;
   /** The first message that is not the one that was saved; `null` when none is, or when nothing was saved. */
   readonly first_difference: Difference | null;
@@ -1267,7 +1373,7 @@ export interface SavedSession<M extends object = Message> {
     readonly _type: 'transcript';
     readonly version: 2;
     readonly id: string;
-    readonly messages: readonly (M | CompactionSummary)[];
+    readonly messages: readonly Compacted<M>[];
     readonly events: readonly object[];
     readonly assets: readonly object[];
     readonly summary?: string | null | undefined;
@@ -1332,7 +1438,7 @@ export declare class AgentSession<M extends object = Message> {
    *
    * @returns kept messages are the caller's own objects
    */
-  projectTurn<N extends object = M>(options?: TurnOptions<M, N> | null): SessionView<M, N>;
+  projectTurn<N extends object = Compacted<M>>(options?: TurnOptions<M, N> | null): SessionView<M, N>;
   /**
    * The agent's working memory: root and write barrier of `reachability_gc` in all later turns, unless their own
    * options say otherwise. `null` takes it back. What JSON would leave out or empty (a `Map`, a function, `NaN`) is an
