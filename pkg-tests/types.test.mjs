@@ -1,34 +1,47 @@
 // The types of the installed package, seen by a strict consumer that checks libraries too.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { PACKAGE_DIR } from './installed.mjs';
 
-const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+/** The newest TypeScript, and the oldest that the README promises. */
+const COMPILERS = ['typescript', 'typescript-oldest'];
+const tscOf = (name) => join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'bin', 'tsc');
 
 const HOST = { module: 'nodenext', moduleResolution: 'nodenext', lib: ['es2022'] };
+const OWN = ['good.ts', 'bad.ts', 'compaction.ts', 'import.ts', 'session.ts'];
+// The SDKs' own declarations need the DOM, and are not all strict.
+const WITH_SDKS = { lib: ['es2022', 'dom'], skipLibCheck: true };
 const CONSUMERS = [
-  { ...HOST, files: ['good.ts', 'bad.ts', 'compaction.ts', 'import.ts', 'session.ts'] },
-  { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022'], files: ['good.ts', 'bad.ts', 'compaction.ts', 'import.ts', 'session.ts'] },
-  { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], files: ['good.ts', 'bad.ts', 'compaction.ts', 'import.ts', 'session.ts', 'dom.ts'] },
+  { ...HOST, files: OWN },
+  { ...HOST, exactOptionalPropertyTypes: false, files: OWN },
+  { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022'], files: OWN },
+  { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], files: [...OWN, 'dom.ts'] },
+  { ...HOST, ...WITH_SDKS, files: ['sdk.ts'] },
+  { ...HOST, ...WITH_SDKS, exactOptionalPropertyTypes: false, files: ['sdk.ts'] },
 ];
 
-for (const { files, ...host } of CONSUMERS) {
-  test(`compiles with ${host.moduleResolution} and ${host.lib.join(', ')}`, (t) => {
-    const sources = files.map((name) => [name, readFileSync(new URL(`types/${name}`, import.meta.url), 'utf8')]);
-    compile(t, host, Object.fromEntries(sources));
-  });
+for (const compiler of COMPILERS) {
+  for (const { files, ...host } of CONSUMERS) {
+    const exact = host.exactOptionalPropertyTypes === false ? ', undefined for missing' : '';
+    test(`${files.at(-1)} compiles with ${compiler}, ${host.moduleResolution}, ${host.lib.join(', ')}${exact}`, (t) => {
+      const sources = files.map((name) => [name, readFileSync(new URL(`types/${name}`, import.meta.url), 'utf8')]);
+      compile(t, host, Object.fromEntries(sources), compiler);
+    });
+  }
 }
 
 /** Compiles files inside the folder, so that the package is found as a consumer finds it. */
-function compile(t, host, files) {
+function compile(t, host, files, compiler = COMPILERS[0]) {
   const project = mkdtempSync(join(PACKAGE_DIR, 'types-'));
   t.after(() => rmSync(project, { recursive: true }));
+  // The SDKs are dependencies of these tests.
+  symlinkSync(fileURLToPath(new URL('../node_modules', import.meta.url)), join(project, 'node_modules'), 'junction');
   const compilerOptions = {
-    ...host,
     target: 'es2022',
     types: [],
     strict: true,
@@ -36,12 +49,13 @@ function compile(t, host, files) {
     noUncheckedIndexedAccess: true,
     skipLibCheck: false,
     noEmit: true,
+    ...host,
   };
   writeFileSync(join(project, 'package.json'), '{"type": "module"}');
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: Object.keys(files) }));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text);
   try {
-    execFileSync(process.execPath, [tsc, '-p', project], { encoding: 'utf8' });
+    execFileSync(process.execPath, [tscOf(compiler), '-p', project], { encoding: 'utf8' });
   } catch (error) {
     assert.fail(error.stdout || error.message);
   }
@@ -61,10 +75,28 @@ const SESSION = [
   .concat('{"type": "us')
   .join('\n');
 
+/** A message of each shape, and the type that a caller has for it. */
+const SHAPES = {
+  Chat: ['{ role: string; content: string }', { role: 'user', content: 'go' }],
+  Responses: [
+    '{ type: string; role?: string; content?: object[]; call_id?: string }',
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go' }] },
+  ],
+  Gemini: ['{ role?: string; parts?: { text?: string }[] }', { role: 'user', parts: [{ text: 'go' }] }],
+  Bedrock: ['{ role: string; content: { text?: string }[] }', { role: 'user', content: [{ text: 'go' }] }],
+  Ui: ['{ id: string; role: string; parts: object[] }', { id: 'u', role: 'user', parts: [{ type: 'text', text: 'go' }] }],
+  LangChain: ['{ type: string; content: string }', { type: 'human', content: 'go' }],
+  Stored: ['{ type: string; data: { content: string } }', { type: 'human', data: { content: 'go' } }],
+  Both: [
+    '{ id: string; role: string; content: string; parts: object[] }',
+    { id: 'u', role: 'user', content: 'go', parts: [{ type: 'text', text: 'go' }] },
+  ],
+};
+
 // A literal may have no member that its type does not have: so the types name all that the engine returns.
 test('what the engine returns is what the types say', async (t) => {
   const entry = createRequire(join(PACKAGE_DIR, 'package.json')).resolve('transcript-projection');
-  const { acpUpdate, importTranscript, replayProjection, transcriptProject } = await import(entry);
+  const { AgentSession, acpUpdate, compact, importTranscript, replayProjection, transcriptProject } = await import(entry);
   const call = (id, name) => ({ id, type: 'function', function: { name, arguments: '{}' } });
   const messages = [
     { role: 'user', content: 'go \ud800' },
@@ -87,6 +119,13 @@ test('what the engine returns is what the types say', async (t) => {
   assert.equal(views.CleanToolRepairView.trimmed_indices.length, 1);
   assert.equal(views.ReachabilityGcView.redaction_pointers.length, 1);
   assert.notEqual(views.CustomView.violations.length, 0);
+  const session = new AgentSession({ session_id: 's', transcript: messages });
+  session.projectTurn('clean_tool_repair');
+  session.projectTurn({ policy: 'reachability_gc', root_window: 1, min_chars: 9 });
+  const turn = session.projectTurn('raw');
+  assert.equal(turn.trimmed_indices.length + turn.redacted_indices.length, 2);
+  const archived = session.compact(1);
+  const customTurn = session.projectTurn({ policy: 'custom', projector: (all) => all });
   const notice = acpUpdate('s', views.ReachabilityGcView);
   const replay = replayProjection(messages, views.SummaryPrefixView.event);
   const { transcript, ...imported } = importTranscript(SESSION, { view: 'all' });
@@ -99,6 +138,17 @@ test('what the engine returns is what the types say', async (t) => {
     'interface Call { id: string; type: string; function: { name: string; arguments: string } }',
     'interface Turn { role: string; content: string | null; tool_calls?: Call[]; tool_call_id?: string }',
     ...Object.entries(views).map(([type, view]) => `export const a${type}: tp.${type}<Turn> = ${JSON.stringify(view)}`),
+    `export const turn: tp.SessionView<Turn> = ${JSON.stringify(turn)};`,
+    `export const customTurn: tp.SessionView<Turn> = ${JSON.stringify(customTurn)};`,
+    `export const archived: tp.ArchiveEntry<Turn> | null = ${JSON.stringify(archived)};`,
+    ...Object.entries(SHAPES).flatMap(([name, [type, message]]) => {
+      const summaries = [compact([message, message], 1)[0], transcriptProject([message], 'summary_prefix').messages[0]];
+      return [
+        `interface ${name} ${type}`,
+        `export const c${name}: tp.CompactionSummary<${name}> = ${JSON.stringify(summaries[0])};`,
+        `export const s${name}: tp.SyntheticSummary<${name}> = ${JSON.stringify(summaries[1])};`,
+      ];
+    }),
     `export const notice: tp.AcpSessionNotification = ${JSON.stringify(notice)};`,
     `export const replay: tp.Replay<Turn> = ${JSON.stringify(replay)};`,
     `export const imported: Omit<tp.ImportResult, 'transcript'> = ${JSON.stringify(imported)};`,

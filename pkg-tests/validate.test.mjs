@@ -77,6 +77,25 @@ test('a request is read whole: its list under any of its names, and what rules n
   assert.deepEqual(rules(validateMessages({ input: ' ' }, 'mistral')), ['empty_message']);
   const contents = [{ role: 'user', parts: [] }];
   assert.deepEqual(rules(validateMessages({ contents }, 'gemini')), ['GEM-ROLE-1']);
+  // What Google's SDK takes for `contents`, each with what is found in it.
+  const spoken = { role: 'user', parts: [{ text: 'Run the tests.' }] };
+  for (const [given, found] of [
+    ['Run the tests.', []],
+    [{ text: 'Run the tests.' }, []],
+    [spoken, []],
+    [['Run the tests.', { text: 'Now.' }], []],
+    [[spoken], []],
+    [{ role: 'user', parts: [] }, ['GEM-ROLE-1']],
+    [[{ role: 'user' }], ['GEM-ROLE-1']],
+    [[], ['empty_list']],
+  ]) {
+    const before = structuredClone(given);
+    assert.deepEqual(rules(validateMessages({ contents: given }, 'gemini')), found, JSON.stringify(given));
+    assert.deepEqual(given, before);
+  }
+  for (const given of [7, [spoken, 'Now.'], ['Now.', 7]]) {
+    assert.throws(() => validateMessages({ contents: given }, 'gemini'), ProjectionError, JSON.stringify(given));
+  }
   const input = [{ type: 'function_call', call_id: 'c1', name: 'bash', arguments: '{}' }];
   assert.deepEqual(rules(validateMessages({ input }, 'openai_responses')), ['OAR-PAIR-2']);
 });

@@ -74,6 +74,10 @@ transcriptProject(null);
 transcriptProject({ message: [] });
 // @ts-expect-error
 transcriptProject(['text']);
+// @ts-expect-error a text is no list of messages
+transcriptProject({ model: 'a-model', input: 'text' });
+// @ts-expect-error
+transcriptProject({ model: 'a-model', contents: 'text' });
 
 // Views are read, not written; only a custom one has violations.
 const view = transcriptProject(messages, 'summary_prefix');
@@ -109,5 +113,7 @@ validateMessages(messages, 'openai');
 validateMessages(messages);
 // @ts-expect-error
 validateMessages('x', 'anthropic');
+// @ts-expect-error
+validateMessages({ message: [] }, 'anthropic');
 // @ts-expect-error
 validateMessages(messages, 'anthropic', { model: 7 });

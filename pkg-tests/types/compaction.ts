@@ -14,7 +14,7 @@ import {
   shouldCompact,
   transcriptProject,
 } from 'transcript-projection';
-import type { CompactionOptions, CompactionOutcome, CompactionSummary } from 'transcript-projection';
+import type { Compacted, CompactionOptions, CompactionOutcome, CompactionSummary } from 'transcript-projection';
 
 interface Turn {
   role: 'user' | 'assistant';
@@ -22,26 +22,50 @@ interface Turn {
 }
 declare const turns: readonly Turn[];
 
-const compacted: (Turn | CompactionSummary)[] = compact(turns, 10);
+const compacted: (Turn | CompactionSummary<Turn>)[] = compact(turns, 10);
 compact({ messages: turns, model: 'a-model' }, 10);
-const again: (Turn | CompactionSummary)[] = compact(compacted, 10);
+const again: Compacted<Turn>[] = compact(compacted, 10);
 const options: CompactionOptions = { every: 20, token_budget: 128_000, threshold: 0.8, keep_last: 10 };
 maybeCompact(turns, { ...options, count_tokens: (text) => text.length }).at(0)?.role;
 maybe_compact(turns, { keep_last: 1 });
-const promise: Promise<(Turn | CompactionSummary)[]> = compactAsync(turns, 10, (messages) => messages.length);
+const promise: Promise<Compacted<Turn>[]> = compactAsync(turns, 10, (messages) => messages.length);
 const outcome: Promise<CompactionOutcome<Turn>> = maybeCompactAsync(turns, options, ({ status }) => status);
 const pruned: Turn[] = pruneToolResults(turns, 100);
 prune_tool_results(turns);
 const [old, recent]: [Turn[], Turn[]] = balanceToolCallBoundary(turns, turns);
 const sum: number = estimateTokens(null) + estimateTokens('a') + estimateMessagesTokens(turns);
 const isLong: boolean = shouldCompact(turns, 20);
-const sent = providerMessages(transcriptProject(again, 'raw'));
+const sent: Turn[] = providerMessages(compacted);
+const sentLater: Turn[] = providerMessages(again);
+const sentTwice: Turn[] = providerMessages(providerMessages(transcriptProject(again, 'reachability_gc')));
 for (const message of again) {
   if ('_harn_projection' in message) {
     const policy: 'compact' = message._harn_projection.policy;
     void policy;
   }
 }
+
+// A summary has the form of the messages, as far as their type tells it.
+interface Gemini {
+  role?: string;
+  parts?: { text?: string }[];
+}
+interface Item {
+  type?: 'message' | 'function_call';
+}
+function summaryOf<M extends object>(list: readonly M[]): CompactionSummary<M> | undefined {
+  return compact(list, 1).find((message): message is CompactionSummary<M> => '_harn_projection' in message);
+}
+summaryOf(turns)?.content satisfies string | readonly object[] | undefined;
+// @ts-expect-error
+summaryOf(turns)?.parts;
+summaryOf([] as Gemini[])?.parts[0].text satisfies string | undefined;
+// @ts-expect-error
+summaryOf([] as Gemini[])?.content;
+const ofItems = summaryOf([] as Item[]);
+// @ts-expect-error
+ofItems?.content;
+if (ofItems && 'content' in ofItems && typeof ofItems.content === 'string') ofItems.content.trim();
 
 // @ts-expect-error
 compact(turns);
@@ -60,4 +84,4 @@ estimateTokens(7);
 // @ts-expect-error
 compactAsync(turns, 1, 'done');
 
-export { isLong, old, outcome, promise, pruned, recent, sent, sum };
+export { isLong, old, outcome, promise, pruned, recent, sent, sentLater, sentTwice, sum };

@@ -206,14 +206,24 @@ export async function awaited(): Promise<void> {
   same<typeof plain, RawView<Turn>>();
 }
 
-// What goes to a provider has no marks.
+// What goes to a provider has no marks and is of the caller's type, by whatever policy: of a view, of its messages.
+same<typeof sent, Turn[]>();
 const sent = providerMessages(summarised, 'anthropic');
-sent satisfies { role: string }[];
+same<typeof sentOfAny, Turn[]>();
+const sentOfAny = providerMessages(byName);
+same<typeof sentOfList, Turn[]>();
+const sentOfList = providerMessages(byName.messages);
+same<typeof sentOfMixed, (Turn | { note: number })[]>();
+const sentOfMixed = providerMessages(mixed);
+same<typeof bare, Turn[]>();
 const bare = providerMessages(repaired);
-bare.forEach((message) => message.role satisfies 'user' | 'assistant' | 'tool');
+bare.push({ role: 'user', content: 'a list of its own' });
 same<ReturnType<typeof untouched>, Turn[]>();
 function untouched() {
   return providerMessages(turns, 'openai_chat');
+}
+export function sentOf<M extends object>(messages: readonly M[], policy: typeof chosen): M[] {
+  return providerMessages(transcriptProject(messages, policy));
 }
 
 // Events, pointers, replay, ACP.
@@ -279,4 +289,8 @@ validateMessages([], 'bedrock', { modelId: 'm', toolConfig: { tools: [] }, infer
 // A request of the caller's own type.
 const body = { model: 'a-model', max_tokens: 8, messages: [{ role: 'user', content: 'a' }] };
 validateMessages(body, 'anthropic', body);
+validateMessages({ model: 'claude-opus-4-8', messages: [{ role: 'user', content: 'a' }] }, 'anthropic');
+validateMessages({ model: 'a-model', contents: 'a' }, 'gemini');
+validateMessages({ model: 'a-model', contents: ['a', { text: 'b' }] }, 'gemini');
+validateMessages({ modelId: 'm', messages: [], toolConfig: { tools: [] } }, 'bedrock');
 Transcript.fromObject(body.messages).validate('mistral', { model: null });

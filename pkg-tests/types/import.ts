@@ -24,6 +24,8 @@ import type {
   ImportWarning,
   ImportWarningCode,
   Message,
+  ProjectionMark,
+  RedactionPointer,
 } from 'transcript-projection';
 
 declare function fetch(): Promise<Uint8Array>;
@@ -65,6 +67,23 @@ for (const pointer of view.redaction_pointers) recoverRedacted(transcript, point
 replayProjection(transcript, view.event);
 providerMessages(view);
 
+// Marks are typed, though of the messages nothing is known.
+for (const message of [...view.messages, ...transcript.project('summary_prefix').messages]) {
+  const mark: ProjectionMark | undefined = message._harn_projection;
+  if (mark?.synthetic) mark.policy satisfies 'summary_prefix' | 'compact';
+  else if (mark?.redacted) mark.redaction_pointers satisfies readonly RedactionPointer[] | undefined;
+  else if (mark?.trimmed) mark.hidden_tool_call_ids satisfies readonly string[] | undefined;
+  // @ts-expect-error
+  mark?.removed;
+}
+const sent: Message[] = providerMessages(transcript.project({ policy: detection ? 'raw' : 'summary_prefix' }));
+// A caller who knows whose messages they are says it once.
+interface Turn {
+  role: 'user' | 'assistant';
+  content: string;
+}
+const turns: Turn[] = providerMessages(transcriptProject(transcript.messages as unknown as Turn[], 'summary_prefix'));
+
 const text: string = exportMessages(view, 'jsonl', 'anthropic');
 exportMessages(view);
 exportMessages(transcript.messages, 'json');
@@ -94,4 +113,4 @@ places[0].branch === 'gone';
 
 await initImport();
 await initImport(fetch());
-export { code, first, formats, inPieces, line, mistakes, numbers, outcomes, raw, snapshots, summary, text, unseen };
+export { code, first, formats, inPieces, line, mistakes, numbers, outcomes, raw, sent, snapshots, summary, text, turns, unseen };

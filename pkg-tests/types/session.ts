@@ -3,8 +3,11 @@ import {
   AgentSession,
   type ArchiveEntry,
   type CacheReport,
+  type CompactionSummary,
   type SessionReplay,
   type SessionView,
+  type Settled,
+  type SyntheticSummary,
   type TranscriptProjected,
   acpUpdate,
   providerMessages,
@@ -46,6 +49,29 @@ session.projectTurn({ policy: 'clean' });
 // @ts-expect-error no option
 session.projectTurn({ batch: { max_turn: 3 } });
 
+// What earlier turns settled is there whatever the policy of the turn: also with raw.
+const shown = session.projectTurn('raw');
+if (shown.policy === 'raw') {
+  const whole: (Chat | Settled<Chat> | SyntheticSummary<Chat> | CompactionSummary<Chat>)[] = shown.messages;
+  for (const message of whole) {
+    if (!('_harn_projection' in message)) continue;
+    const mark = message._harn_projection;
+    if (mark.synthetic) mark.policy satisfies 'summary_prefix' | 'compact';
+    else mark satisfies { readonly trimmed?: true; readonly redacted?: true; readonly stripped?: true };
+  }
+  // @ts-expect-error a message may be none of the caller's
+  const untouched: Chat[] = shown.messages;
+  void untouched;
+}
+// What is sent is of the caller's type.
+const sent: Chat[] = providerMessages(session.projectTurn({ policy: 'clean_tool_repair' }), 'openai_chat');
+const sentList: Chat[] = providerMessages(view.messages);
+// A projector gets the summaries of compactions too.
+session.projectTurn({
+  policy: 'custom',
+  projector: (messages) => messages.filter((message) => '_harn_projection' in message || message.role !== 'tool'),
+});
+
 const stop: () => void = session.on('transcript_projected', (event: TranscriptProjected<Chat>) => {
   const policy: string = event.acp.update._meta.harn.policy;
   const count: number = event.view.kept_count;
@@ -58,6 +84,7 @@ session.setScratchpad({ open: ['a.rs'] }, 'turn-3');
 session.setScratchpad(null);
 const entry: ArchiveEntry<Chat> | null = session.compact({ every: 50, keep_last: 10 });
 const gone = entry?.messages[0]?.content;
+entry?.summary satisfies CompactionSummary<Chat> | undefined;
 session.compact(10);
 
 const replay: SessionReplay<Chat> = session.replay(view.event.id);
@@ -71,4 +98,4 @@ acpUpdate(session.session_id, view);
 providerMessages(view, 'anthropic');
 for (const pointer of view.redaction_pointers) recoverRedacted(session.transcript, pointer);
 
-export default [requests, held, previous, gone, path, work, events];
+export default [requests, held, previous, gone, path, work, events, sent, sentList];

@@ -202,12 +202,26 @@ export const estimate_messages_tokens_by_script = estimateMessagesTokensByScript
 export function validateMessages(messages, provider, request) {
   mustBeText(provider, 'provider', 'unknown_provider');
   if (Array.isArray(messages)) return call(() => engine.validateMessages(messages, provider, request));
-  let list = messages?.messages ?? messages?.contents ?? messages?.input ?? messages;
-  // OpenAI Responses takes a text for a message of the user.
-  if (typeof list === 'string' && list !== messages) list = [{ role: 'user', content: list }];
+  const list = messages?.messages ?? contentsOf(messages?.contents) ?? itemsOf(messages?.input) ?? messages;
   const isObject = request !== null && typeof request === 'object' && !Array.isArray(request);
   const fields = isObject ? { ...messages, ...request } : (request ?? messages);
   return call(() => engine.validateMessages(list, provider, fields));
+}
+
+/** OpenAI Responses takes a text for a message of the user. */
+function itemsOf(input) {
+  return typeof input === 'string' ? [{ role: 'user', content: input }] : input;
+}
+
+/** Google's SDK takes one content for a list of it, and texts and parts for one message of the user. */
+function contentsOf(contents) {
+  const items = Array.isArray(contents) ? contents : [contents];
+  const isContent = (item) => 'parts' in item || 'role' in item || 'content' in item;
+  const isPart = (item) => typeof item === 'string' || (typeof item === 'object' && item !== null && !isContent(item));
+  if (items.length > 0 && items.every(isPart)) {
+    return [{ role: 'user', parts: items.map((part) => (typeof part === 'string' ? { text: part } : part)) }];
+  }
+  return typeof contents === 'object' && contents !== null ? items : contents;
 }
 
 /** The name of `validateMessages` in the Harn language. */
