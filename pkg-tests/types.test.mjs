@@ -35,6 +35,15 @@ for (const compiler of COMPILERS) {
   }
 }
 
+test('the examples of the README compile', (t) => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const blocks = [...readme.matchAll(/^```js\n([^]*?)^```$/gm)].map(([, code], index) => [`block-${index + 1}.mjs`, code]);
+  assert.notEqual(blocks.length, 0);
+  // They are JavaScript: nothing in them says what type a parameter has.
+  const host = { ...HOST, ...WITH_SDKS, allowJs: true, checkJs: true, strict: false, exactOptionalPropertyTypes: false };
+  compile(t, host, Object.fromEntries(blocks));
+});
+
 /** Compiles files inside the folder, so that the package is found as a consumer finds it. */
 function compile(t, host, files, compiler = COMPILERS[0]) {
   const project = mkdtempSync(join(PACKAGE_DIR, 'types-'));
