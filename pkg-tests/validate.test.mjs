@@ -188,6 +188,54 @@ test('the command: --json, --model, requests and JSONL', () => {
   assert.equal(run(['validate', 'chat.jsonl', '--provider', 'anthropic']).status, 0);
 });
 
+test('the command: each request of a log or a batch, with the fields that it has', () => {
+  const opus = { model: 'claude-opus-4-8', messages: [USER, ANSWER] };
+  const sonnet = { model: 'claude-sonnet-4-5', messages: [USER, CALL, RESULT] };
+  const gemini = { model: 'gemini-3-pro-preview', contents: [{ role: 'user', parts: [{ text: 'a' }] }] };
+  const unsigned = { ...gemini, contents: [...gemini.contents, { role: 'model', parts: [{ functionCall: { name: 'x', args: {} } }] }] };
+  const bedrock = { modelId: 'anthropic.claude-opus-4-7', messages: [{ role: 'user', content: [{ text: 'a' }] }, { role: 'assistant', content: [{ text: 'b' }] }] };
+  const openai = { model: 'gpt-5.4', input: [{ type: 'function_call', call_id: 'c1', name: 'x', arguments: '{}' }] };
+  const stored = { ...openai, input: [{ type: 'function_call_output', call_id: 'c1', output: 'x' }], previous_response_id: 'r1' };
+  const chat = { model: 'gpt-6-astra', messages: [USER] };
+  const lines = (...entries) => entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+  for (const [provider, file, found] of [
+    ['anthropic', lines(opus, sonnet), [[0, 1, '', 'ANT-ROLE-6']]],
+    ['anthropic', lines({ request: sonnet }, { request: opus }), [[1, 2, 'request', 'ANT-ROLE-6']]],
+    ['anthropic', lines({ note: 'x' }, { request: { body: sonnet } }, {}, { request: { body: opus } }), [[1, 4, 'request.body', 'ANT-ROLE-6']]],
+    ['anthropic', [sonnet, opus], [[1, null, '[1]', 'ANT-ROLE-6']]],
+    ['anthropic', { requests: [{ custom_id: 'a', params: sonnet }, { custom_id: 'b', params: opus }] }, [[1, null, 'requests[1].params', 'ANT-ROLE-6']]],
+    ['anthropic', lines({ custom_id: 'a', params: opus }), [[0, null, 'params', 'ANT-ROLE-6']]],
+    ['anthropic', lines({ custom_id: 'a', params: sonnet }), []],
+    ['openai_responses', lines({ body: openai }, { body: stored }), [[0, 1, 'body', 'OAR-PAIR-2']]],
+    ['openai_responses', lines({ request: { model: 'gpt-5.4', input: 'Run.' } }, { request: openai }), [[1, 2, 'request', 'OAR-PAIR-2']]],
+    ['openai_chat', lines(chat, { ...chat, messages: [USER, { role: 'assistant', content: null, tool_calls: [] }] }), [
+      [1, 2, '', 'OAC-ROLE-3'], [1, 2, '', 'OAC-PAIR-4'],
+    ]],
+    ['gemini', lines({ request: gemini }, { request: unsigned }), [[1, 2, 'request', 'GEM-SIG-1'], [1, 2, 'request', 'GEM-PAIR-1']]],
+    ['bedrock', lines({ ...bedrock, modelId: 'amazon.nova-pro' }, bedrock), [[1, 2, '', 'ANT-ROLE-6']]],
+  ]) {
+    const { stdout, stderr, status } = validate(file, '--provider', provider, '--json');
+    const violations = JSON.parse(stdout);
+    const places = violations.map(({ request, line, path, rule }) => [request, line, path, rule]);
+    const name = `${JSON.stringify(file)}: ${stdout}${stderr}`;
+    assert.deepEqual(places.toSorted(), found.toSorted(), name);
+    assert.equal(status, violations.some(({ severity }) => severity === 'error') ? 1 : 0, name);
+  }
+  const log = lines({ request: opus }, { note: 'x' }, { request: sonnet }, { request: opus });
+  const all = validate(log, '--provider', 'anthropic');
+  assert.match(all.stdout, /^request 0 \(line 1, request\)\n.*\n1 +error .*\n\nrequest 2 \(line 4, request\)\n/);
+  assert.match(all.stdout, /anthropic: 2 errors in 2 of 3 requests\n$/);
+  assert.equal(all.stderr, 'transcript-projection: warning: <stdin>: 1 without a request\n');
+  assert.equal(validate(log, '--provider', 'anthropic', '--model', 'claude-sonnet-4-5').status, 0);
+  const one = validate(log, '--provider', 'anthropic', '--transcript', '1');
+  assert.deepEqual([one.stdout, one.status], ['anthropic: nothing to refuse in 1 request\n', 0]);
+  const none = validate(log, '--provider', 'anthropic', '--transcript', '3');
+  assert.match(none.stderr, /--transcript 3: expected a request from 0 to 2/);
+  assert.deepEqual([none.stdout, none.status], ['', 1]);
+  const wrong = validate(lines({ request: sonnet }, { request: { ...opus, model: 7 } }), '--provider', 'anthropic');
+  assert.match(wrong.stderr, /<stdin>:2: model: expected a string/);
+});
+
 test('the command: text of the transcript cannot act on the terminal', () => {
   const call = { type: 'tool_use', id: '\x1b[2Jx', name: '\u202ebash', input: {} };
   const { stdout } = validate([USER, { role: 'assistant', content: [call] }, USER], '--provider', 'anthropic');

@@ -4,7 +4,7 @@ use crate::document::Slice;
 use crate::shape::is_item_type;
 
 use super::format::{Confidence, Sniff, likely, possible};
-use super::wire::{listed, requests};
+use super::wire::{batch, listed, requests};
 
 /// What a message looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,9 @@ pub fn of_line(sniff: Option<Sniff>) -> Option<Sniff> {
 }
 
 fn is_of_anthropic(root: Slice<'_>) -> bool {
-    requests(root).any(|(_, body)| {
+    let items = batch(root).map_or(root, |(_, items)| items);
+    let first = if items.is_array() { items.list().into_iter().next() } else { None };
+    requests(first.unwrap_or(root)).any(|(_, body)| {
         let model = body.text("model").unwrap_or_default();
         body.get("messages").is_some()
             && (body.get("system").is_some() || body.get("anthropic_version").is_some() || model.starts_with("claude"))
@@ -56,9 +58,8 @@ pub fn look_in(root: Slice<'_>) -> Option<Look> {
         let items = root.list();
         return look_of(&items).or_else(|| items.first().and_then(|first| look_in(*first)));
     }
-    let data = root.get("data").filter(|_| root.text("object").is_some_and(|object| object == "list"));
-    if let Some(data) = data {
-        return look_in(data);
+    if let Some((_, items)) = batch(root) {
+        return look_in(items);
     }
     requests(root).find_map(|(path, body)| {
         let lists = ["messages", "input", "contents"].into_iter().filter_map(|name| body.get(name));

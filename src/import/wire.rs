@@ -148,14 +148,20 @@ pub fn read(wire: &'static Wire, root: Slice<'_>, scope: Scope, out: &mut Output
 pub fn read_at(wire: &'static Wire, root: Slice<'_>, path: &str, scope: Scope, out: &mut Output) {
     let mut reader = Reader::new(wire, scope);
     let at = At { line: None, base: out.base, path: path.to_owned() };
-    let is_list = root.text("object").is_some_and(|object| object == "list");
-    match root.get("data").filter(|data| is_list && data.is_array()) {
-        Some(data) => reader.items(data, &At { path: join(path, "data"), ..at }, out),
+    match batch(root) {
+        Some((name, items)) => reader.items(items, &At { path: join(path, name), ..at }, out),
         None if root.is_array() && !(wire.answer)(root).is_empty() => reader.value(root, &at, out),
         None if root.is_array() => reader.items(root, &at, out),
         None => reader.value(root, &at, out),
     }
     Box::new(reader).finish(out);
+}
+
+/// The list that stands for a document: that of a listing of OpenAI's, or of a batch of Anthropic's.
+pub fn batch(root: Slice<'_>) -> Option<(&'static str, Slice<'_>)> {
+    let is_list = root.text("object").is_some_and(|object| object == "list");
+    let name = if is_list { "data" } else { "requests" };
+    Some((name, root.get(name).filter(|items| items.is_array())?))
 }
 
 /// A reader of lines.
@@ -213,27 +219,43 @@ impl ReadLines for Reader {
         if transcripts > 0 {
             out.choose(transcripts, "");
         }
-        let longest = threads.iter().enumerate().max_by_key(|(_, thread)| thread.live.len());
-        let longest = longest.map_or(0, |(index, _)| index);
-        let conversations = threads.iter().filter(|thread| !thread.live.is_empty()).count();
-        if conversations > 1 {
-            let message = format!("{conversations} conversations in one file: the longest counts");
-            out.warn("several_transcripts", message);
-        }
+        let chosen = if transcripts > 0 { longest(&threads) } else { chosen(&threads, out) };
         for Entry { mut message, thread, is_live, .. } in entries {
             let branch = if is_live { None } else { Some("abandoned") };
             match scope {
-                Scope::Model if thread != longest => out.count("other_transcript"),
+                Scope::Model if chosen != Some(thread) => out.count("other_transcript"),
                 Scope::Model if !is_live => out.count("abandoned"),
                 _ => {
                     message.source.branch = branch;
-                    message.source.sidechain = (thread != longest).then(|| format!("transcript {}", thread + 1));
+                    message.source.sidechain = (chosen != Some(thread)).then(|| format!("transcript {}", thread + 1));
                     out.messages.push(message);
                 }
             }
         }
         (wire.settle)(scope, out);
     }
+}
+
+/// The conversation that counts: the wanted one, else the longest, and then it warns of the others.
+fn chosen(threads: &[Thread], out: &mut Output) -> Option<usize> {
+    let mut conversations = threads.iter().enumerate().filter(|(_, thread)| !thread.live.is_empty());
+    let count = conversations.clone().count();
+    if let Some(wanted) = out.wanted {
+        let found = conversations.nth(wanted).map(|(index, _)| index);
+        if found.is_none() {
+            out.warn("no_such_transcript", format!("there are {count} conversations: none was read"));
+        }
+        return found;
+    }
+    if count > 1 {
+        out.warn("several_transcripts", format!("{count} conversations in one file: the longest counts"));
+    }
+    longest(threads)
+}
+
+fn longest(threads: &[Thread]) -> Option<usize> {
+    let longest = threads.iter().enumerate().max_by_key(|(_, thread)| thread.live.len());
+    longest.map(|(index, _)| index)
 }
 
 impl Reader {

@@ -107,20 +107,56 @@ function runFormats({ json }) {
 async function runValidate(command, path) {
   const { provider, ...given } = command.request;
   if (provider === undefined) throw new UsageError('validate needs a --provider');
-  const input = await readInput(path, command.reading, { withRequest: true });
-  const list = listOf(input);
+  const input = await readInput(path, command.reading, { withRequests: true });
+  if (input.isLog) return validateLog(input, { ...command, provider, given });
+  const [{ body }] = input.requests;
+  if (input.isTooLarge) process.stderr.write(`transcript-projection: warning: ${visible(file)}: too large for its requests to be read\n`);
+  const list = listOf(input, body);
   if (list === input.transcript) process.stderr.write(warningLines(input.warnings, file));
-  const violations = validated(list, input, provider, { ...input.request, ...given });
+  const violations = validated(list, input, provider, { ...body, ...given });
+  report(violations, command, violationTable(violations, style()), violationTotals(violations, { provider, messages: list.length }));
+}
+
+/** Each request of a log as it was sent. */
+function validateLog({ requests, others }, { provider, given, reading, ...command }) {
+  const { transcript: wanted } = reading;
+  if (wanted !== undefined && requests[wanted] === undefined) {
+    throw new InputError(`--transcript ${wanted}: expected a request from 0 to ${requests.length - 1}`);
+  }
+  if (others > 0) process.stderr.write(`transcript-projection: warning: ${visible(file)}: ${others} without a request\n`);
+  const checked = requests.flatMap(({ body, line, path }, request) => {
+    if (wanted !== undefined && request !== wanted) return [];
+    return [{ request, line, path, violations: refusedOf(body, line, provider, given) }];
+  });
+  const violations = checked.flatMap(({ request, line, path, violations }) =>
+    violations.map((violation) => ({ request, line, path, ...violation })),
+  );
+  const tables = checked.filter(({ violations }) => violations.length > 0).map(({ request, line, path, violations }) => {
+    const place = [line === null ? '' : `line ${line}`, path].filter(Boolean).join(', ');
+    return `request ${request} (${visible(place)})\n${violationTable(violations, style())}`;
+  });
+  report(violations, command, tables.join('\n\n'), violationTotals(violations, { provider, requests: checked.length }));
+}
+
+function refusedOf(body, line, provider, given) {
+  try {
+    return validateMessages(body, provider, given);
+  } catch (error) {
+    if (USAGE_CODES.includes(error.code) && error.code !== 'invalid_option') throw error;
+    throw new InputError(error.message.replace('request.', ''), line);
+  }
+}
+
+function report(violations, { json }, rows, totals) {
   if (violations.some(({ severity }) => severity === 'error')) process.exitCode = REFUSED;
-  if (command.json) return print(`${terminalSafeJson(JSON.stringify(violations, null, 2))}\n`);
-  const rows = violations.length > 0 ? `${violationTable(violations, style())}\n\n` : '';
-  print(`${rows}${violationTotals(violations, { provider, count: list.length })}\n`);
+  if (json) return print(`${terminalSafeJson(JSON.stringify(violations, null, 2))}\n`);
+  print(`${violations.length > 0 ? `${rows}\n\n` : ''}${totals}\n`);
 }
 
 /** What would be sent: an entry that is no message is left out of the transcript, but not of the request. */
-function listOf({ transcript, warnings, request }) {
+function listOf({ transcript, warnings }, { messages, contents, input }) {
   if (!warnings.some(({ path }) => ENTRY.test(path))) return transcript;
-  return request.messages ?? request.contents ?? request.input ?? transcript;
+  return messages ?? contents ?? input ?? transcript;
 }
 
 function validated(list, input, provider, request) {

@@ -1544,8 +1544,9 @@ export interface ImportOptions {
    */
   readonly view?: 'model' | 'all' | null | undefined;
   /**
-   * Which conversation of a file that holds several (an export, training data with one a line), counted from 0. Default:
-   * the first, with the warning `several_transcripts`.
+   * Which conversation of a file that holds several (an export, training data with one a line, a log of requests),
+   * counted from 0. Default: the first, of a log the longest, with the warning `several_transcripts`. Where there is no
+   * such conversation: no messages, and the warning `no_such_transcript`.
    */
   readonly transcript?: number | null | undefined;
 }

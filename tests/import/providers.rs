@@ -4,7 +4,7 @@ use crate::check_all;
 
 #[test]
 fn openai_chat() {
-    check_all("import/openai_chat.json", 22);
+    check_all("import/openai_chat.json", 24);
 }
 
 #[test]
@@ -14,7 +14,7 @@ fn openai_responses() {
 
 #[test]
 fn anthropic() {
-    check_all("import/anthropic.json", 12);
+    check_all("import/anthropic.json", 13);
 }
 
 #[test]

@@ -55,7 +55,7 @@ const PROVIDERS = 'anthropic, openai_chat, openai_responses, gemini, bedrock, mi
 const READING = [
   ['format', 'text', 'NAME', 'what the file is; default: found out (formats lists them)'],
   ['view', 'text', 'WORD', 'model: what the model saw last; all: every message of the file (default model)'],
-  ['transcript', 'number', 'N', 'which conversation of a file that holds several, from 0 (default 0)'],
+  ['transcript', 'number', 'N', 'which conversation of a file that holds several, from 0 (default: the first, of a log the longest); of validate, which request of a log (default: each)'],
 ];
 
 // Of `project`, beside the options of the engine.

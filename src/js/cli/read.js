@@ -1,10 +1,12 @@
 // A session file, or standard input, read in pieces: a file of any size fits.
 import { createReadStream } from 'node:fs';
 import { Importer, ProjectionError } from '../node.js';
+import { requestsIn } from './requests.js';
 
 const PIECE = 1 << 20; // bytes
-// No provider takes a larger request.
-const LARGEST_REQUEST = 64 << 20;
+// A log is kept in memory as long as it is no larger.
+const LARGEST_LOG = 256 << 20;
+const NO_REQUESTS = { requests: [{ body: {} }], others: 0, isLog: false };
 
 /** The input is at fault, at this line if there is one. */
 export class InputError extends Error {
@@ -15,27 +17,32 @@ export class InputError extends Error {
 }
 
 /**
- * @typedef {import('../index.d.ts').ImportResult & {request: object}} Input
- *   `request`: of a file that is a request or a list of messages, what it holds, when that was asked for
+ * @typedef {import('../index.d.ts').ImportResult & ReturnType<typeof requestsIn> & {isTooLarge: boolean}} Input
+ *   `requests` and what goes with them: only when that was asked for, and not of a log that is too large
  */
 
 /**
  * @param {string} file a path; `-` is standard input
  * @param {object} options of the importer
- * @param {{withRequest?: boolean}} [wanted]
+ * @param {{withRequests?: boolean}} [wanted]
  * @returns {Promise<Input>}
  */
-export async function readInput(file, options, { withRequest = false } = {}) {
+export async function readInput(file, options, { withRequests = false } = {}) {
   const importer = new Importer(options);
-  const start = withRequest ? new Start() : undefined;
+  const pieces = [];
+  let size = 0;
   try {
     const stream = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: PIECE });
     for await (const piece of stream) {
       importer.push(piece);
-      start?.add(piece);
+      size += piece.length;
+      if (withRequests && size <= LARGEST_LOG) pieces.push(piece);
+      else pieces.length = 0;
     }
     const input = importer.finish();
-    return { ...input, request: start?.request(input) ?? {} };
+    if (!withRequests) return input;
+    const isTooLarge = size > LARGEST_LOG;
+    return { ...input, ...(isTooLarge ? NO_REQUESTS : requestsIn(Buffer.concat(pieces), input)), isTooLarge };
   } catch (error) {
     throw explained(error);
   } finally {
@@ -43,33 +50,11 @@ export async function readInput(file, options, { withRequest = false } = {}) {
   }
 }
 
-/** The start of a file, kept as long as it can be a request. */
-class Start {
-  #pieces = [];
-  #size = 0;
-
-  add(piece) {
-    this.#size += piece.length;
-    if (this.#size > LARGEST_REQUEST) this.#pieces = [];
-    else this.#pieces.push(piece);
-  }
-
-  request({ stats }) {
-    const isDocument = stats.lines === 0;
-    if (!isDocument || this.#pieces.length === 0) return undefined;
-    try {
-      const value = JSON.parse(new TextDecoder().decode(Buffer.concat(this.#pieces)));
-      return Array.isArray(value) ? { messages: value } : value;
-    } catch {
-      return undefined; // a text that is no JSON, which some formats are
-    }
-  }
-}
-
 const SYSTEM = { ENOENT: 'no such file', EISDIR: 'is a folder', EACCES: 'may not be read' };
 
 /** What the importer or the system says of a file, as said of its name. */
 function explained(error) {
+  if (error instanceof InputError) return error;
   if (error.syscall !== undefined) return new InputError(SYSTEM[error.code] ?? error.message);
   if (!(error instanceof ProjectionError)) return error;
   const found = error.message.slice(`${error.path}: expected ${error.expected}, found `.length);

@@ -29,15 +29,21 @@ export function violationTable(violations, { columns, paint }) {
 
 /**
  * @param {object[]} violations
- * @param {{provider: string, count: number}} of how many messages there are
+ * @param {{provider: string, messages?: number, requests?: number}} of how many messages of one request, or requests
  * @returns {string} one line
  */
-export function violationTotals(violations, { provider, count }) {
+export function violationTotals(violations, { provider, messages, requests }) {
   const errors = violations.filter(({ severity }) => severity === 'error').length;
   const said = [some(errors, 'error'), some(violations.length - errors, 'warning')].filter(Boolean).join(', ');
-  return `${provider}: ${said || 'nothing to refuse'} in ${count} message${count === 1 ? '' : 's'}`;
+  const refused = new Set(violations.map(({ request }) => request)).size;
+  const where = requests === undefined ? counted(messages, 'message') : `${said && `${refused} of `}${counted(requests, 'request')}`;
+  return `${provider}: ${said || 'nothing to refuse'} in ${where}`;
 }
 
 function some(count, what) {
-  return count > 0 && `${count} ${what}${count === 1 ? '' : 's'}`;
+  return count > 0 && counted(count, what);
+}
+
+function counted(count, what) {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
