@@ -233,7 +233,18 @@ test('the command: each request of a log or a batch, with the fields that it has
   assert.match(none.stderr, /--transcript 3: expected a request from 0 to 2/);
   assert.deepEqual([none.stdout, none.status], ['', 1]);
   const wrong = validate(lines({ request: sonnet }, { request: { ...opus, model: 7 } }), '--provider', 'anthropic');
-  assert.match(wrong.stderr, /<stdin>:2: model: expected a string/);
+  assert.match(wrong.stdout, /^request 1 \(line 2, request\)\n.*\n0 +error +invalid_option +model: expected a string/);
+  assert.match(wrong.stdout, /anthropic: 1 error in 1 of 2 requests\n$/);
+  for (const [file, status] of [
+    [`\uFEFF${JSON.stringify(opus)}`, 1],
+    [`\uFEFF${lines({ request: opus }, { request: sonnet })}`, 1],
+    [`\0${JSON.stringify(opus)}\0\0`, 1],
+    [lines({ request: { messages: [USER, 7] } }, { request: sonnet }), 1],
+  ]) {
+    const { stdout, stderr } = validate(file, '--provider', 'anthropic');
+    assert.match(stdout, / 1 error in /, JSON.stringify(file) + stderr);
+    assert.equal(stderr.includes('without a request'), false);
+  }
 });
 
 test('the command: text of the transcript cannot act on the terminal', () => {

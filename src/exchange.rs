@@ -37,7 +37,7 @@ pub struct Pairs {
     answered: Vec<Vec<Option<usize>>>,
     /// The exchange index of each message's first call.
     first_of_message: Vec<usize>,
-    /// For each message, the earliest call that something in it answers or hangs on; itself without any.
+    /// For each message, the earliest call that something in it answers, hangs on or was made by; itself without any.
     earliest: Vec<usize>,
     /// For each message, where its turn starts.
     turn_starts: Vec<usize>,
@@ -83,6 +83,10 @@ impl Pairs {
             let call = exchange.and_then(|exchange| pairing.list.get(exchange)).map(|exchange| exchange.call.0);
             earliest = earliest.min(call.unwrap_or(index));
         };
+        // Calls that a program made name the program's own.
+        for program in facts.calls.iter().filter_map(|call| call.program.as_ref()) {
+            note(pairing, pairing.by_id.get(program).and_then(|calls| calls.last()).copied());
+        }
         // Requests for approval name calls beside them.
         for (position, dependant) in facts.dependants.iter().enumerate() {
             let exchange = pairing.add_dependant(dependant, (index, position));

@@ -770,6 +770,7 @@ fn responses_mistakes() -> Vec<Mistake> {
             ),
         ),
         e("wrong_role", set(thought(), "/2/content/0/type", json!("input_text")), thought()),
+        e("wrong_type", json!([user(json!(5))]), json!([user("a")])),
         e("wrong_role", json!([user(json!([{"type": "output_text", "text": "a"}]))]), json!([user("a")])),
         e("wrong_type", set(step(), "/2/output", Value::Null), step()),
         e("wrong_type", set(step(), "/2/output", json!({"text": "ok"})), set(step(), "/2/output", json!([]))),
@@ -987,6 +988,15 @@ fn says_nothing_of_what_providers_document() {
         let found = check(&case["messages"], provider, &case["request"]);
         if !found.is_empty() {
             wrong.push(format!("{provider}, {}: {found:?}", case["name"]));
+        }
+        // What is as it was is not edited.
+        let mut request = case["request"].clone();
+        if request.get("original_messages").is_none() {
+            request["original_messages"] = case["messages"].clone();
+            let found = check(&case["messages"], provider, &request);
+            if !found.is_empty() {
+                wrong.push(format!("{provider}, {} unchanged: {found:?}", case["name"]));
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -161,6 +161,10 @@ pub fn read_at(wire: &'static Wire, root: Slice<'_>, path: &str, scope: Scope, o
 pub fn batch(root: Slice<'_>) -> Option<(&'static str, Slice<'_>)> {
     let is_list = root.text("object").is_some_and(|object| object == "list");
     let name = if is_list { "data" } else { "requests" };
+    let is_request = ["messages", "contents", "input"].iter().any(|list| root.get(list).is_some());
+    if is_request && !is_list {
+        return None;
+    }
     Some((name, root.get(name).filter(|items| items.is_array())?))
 }
 
@@ -206,6 +210,8 @@ struct Thread {
     responses: Vec<(String, usize)>,
     /// Where its first message stands that is no prompt.
     opening: Option<usize>,
+    /// It stands alone, and is not the one that is read.
+    is_skipped: bool,
 }
 
 impl ReadLines for Reader {
@@ -216,10 +222,7 @@ impl ReadLines for Reader {
 
     fn finish(self: Box<Self>, out: &mut Output) {
         let Reader { wire, scope, entries, threads, transcripts, .. } = *self;
-        if transcripts > 0 {
-            out.choose(transcripts, "");
-        }
-        let chosen = if transcripts > 0 { longest(&threads) } else { chosen(&threads, out) };
+        let chosen = chosen(&threads, transcripts, out);
         for Entry { mut message, thread, is_live, .. } in entries {
             let branch = if is_live { None } else { Some("abandoned") };
             match scope {
@@ -237,9 +240,15 @@ impl ReadLines for Reader {
 }
 
 /// The conversation that counts: the wanted one, else the longest, and then it warns of the others.
-fn chosen(threads: &[Thread], out: &mut Output) -> Option<usize> {
-    let mut conversations = threads.iter().enumerate().filter(|(_, thread)| !thread.live.is_empty());
+fn chosen(threads: &[Thread], alone: usize, out: &mut Output) -> Option<usize> {
+    let is_there = |thread: &Thread| thread.is_skipped || !thread.live.is_empty();
+    let mut conversations = threads.iter().enumerate().filter(|(_, thread)| is_there(thread));
     let count = conversations.clone().count();
+    if count == alone {
+        // Of those that stand alone only one was read.
+        out.choose(count, "");
+        return longest(threads);
+    }
     if let Some(wanted) = out.wanted {
         let found = conversations.nth(wanted).map(|(index, _)| index);
         if found.is_none() {
@@ -327,7 +336,9 @@ impl Reader {
             || (answer.is_none() && body.is_some_and(|body| body.get("model").is_none()));
         if stands_alone {
             self.transcripts += 1;
-            if self.transcripts != out.wanted.unwrap_or_default() + 1 {
+            let is_wanted = out.wanted.map_or(self.transcripts == 1, |wanted| wanted == self.threads.len());
+            if !is_wanted {
+                self.threads.push(Thread { is_skipped: true, ..Thread::default() });
                 return;
             }
         }

@@ -126,7 +126,7 @@ function validateLog({ requests, others }, { provider, given, reading, ...comman
   if (others > 0) process.stderr.write(`transcript-projection: warning: ${visible(file)}: ${others} without a request\n`);
   const checked = requests.flatMap(({ body, line, path }, request) => {
     if (wanted !== undefined && request !== wanted) return [];
-    return [{ request, line, path, violations: refusedOf(body, line, provider, given) }];
+    return [{ request, line, path, violations: refusedOf(body, provider, given) }];
   });
   const violations = checked.flatMap(({ request, line, path, violations }) =>
     violations.map((violation) => ({ request, line, path, ...violation })),
@@ -138,12 +138,15 @@ function validateLog({ requests, others }, { provider, given, reading, ...comman
   report(violations, command, tables.join('\n\n'), violationTotals(violations, { provider, requests: checked.length }));
 }
 
-function refusedOf(body, line, provider, given) {
+/** What cannot be checked is refused as well: the others of the log still are. */
+function refusedOf(body, provider, given) {
   try {
     return validateMessages(body, provider, given);
   } catch (error) {
-    if (USAGE_CODES.includes(error.code) && error.code !== 'invalid_option') throw error;
-    throw new InputError(error.message.replace('request.', ''), line);
+    if (!['invalid_option', 'invalid_message', 'invalid_transcript'].includes(error.code)) throw error;
+    const [, index] = /^messages\[(\d+)\]/.exec(error.path) ?? [];
+    const message = error.message.replace('request.', '');
+    return [{ rule: error.code, index: Number(index ?? 0), block: null, message, severity: 'error' }];
   }
 }
 

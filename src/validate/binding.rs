@@ -136,6 +136,12 @@ fn flat<N: Node>(messages: &[N]) -> Flat {
             let Some(block) = evened(block) else { continue };
             let text = canonical_text(&&block).unwrap_or_default();
             let kind = block.get("type").and_then(Value::as_str).unwrap_or_default();
+            // The provider drops what stands before it (`ANT-BIND-5`).
+            if kind == "compaction" {
+                flat.pieces.clear();
+                flat.thinking.clear();
+                has_begun = false;
+            }
             if matches!(kind, "thinking" | "redacted_thinking") {
                 flat.thinking.push(Thinking { message: index, block: position, text, before: flat.pieces.len() });
                 continue;

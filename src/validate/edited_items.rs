@@ -30,7 +30,7 @@ pub fn is_of_model<N: Node>(item: &N) -> bool {
     }
 }
 
-/// By id where both have one, else by what they hold.
+/// By id where both have one, else by what they say.
 pub fn is_same_item<N: Node>(a: &N, b: &N) -> bool {
     match (id_of(a), id_of(b)) {
         (Some(a), Some(b)) => a == b,
@@ -72,14 +72,14 @@ impl<'a, N: Node> Known<'a, N> {
         Known { items, by_id, by_content, by_content_without_id }
     }
 
-    /// Where the item stands.
+    /// Where the item stands: by its id, or else where the first stands that is like it.
     pub fn position(&self, item: &N) -> Option<usize> {
-        let (id, content) = (id_of(item), content_of(item));
-        let places = match &id {
-            Some(id) => [self.by_id.at(id), self.by_content_without_id.at(&content)],
-            None => [self.by_content.at(&content), &[]],
+        let content = content_of(item);
+        let places = match id_of(item) {
+            Some(id) => Some(self.by_id.at(&id)).filter(|places| !places.is_empty()),
+            None => Some(self.by_content.at(&content)),
         };
-        places.into_iter().filter_map(|places| places.first().copied()).min()
+        places.unwrap_or_else(|| self.by_content_without_id.at(&content)).first().copied()
     }
 }
 
@@ -106,9 +106,11 @@ fn lost_phase<N: Node>(original: &[N], current: &[N], found: &mut Findings) {
     let had_phase = |item: &&N| item.field(Key::Phase).is_some() && is_message(item);
     let phased: Vec<N> = original.iter().filter(had_phase).cloned().collect();
     let phased = Known::of(&phased);
+    let never_had: Vec<N> = original.iter().filter(|item| !had_phase(item) && is_message(item)).cloned().collect();
+    let never_had = Known::of(&never_had);
     let bare = current.iter().enumerate().filter(|(_, item)| item.field(Key::Phase).is_none() && is_message(item));
     for (index, item) in bare {
-        if phased.position(item).is_some() {
+        if phased.position(item).is_some() && never_had.position(item).is_none() {
             found.warning("OAR-RSN-7", index, None, "the message lost its `phase`: the model may stop early");
         }
     }

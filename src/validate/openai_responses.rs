@@ -29,7 +29,7 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
             "compaction" => required(item, Key::EncryptedContent, "OAR-CMP-1", (index, None), found),
             _ => {}
         }
-        approvals(scene, item, index, &kind, &mut asked, found);
+        approvals(&list, item, index, &kind, &mut asked, found);
         calls(scene, item, index, &kind, &mut call_ids, found);
         outputs(scene, item, index, &kind, &list, found);
     }
@@ -40,6 +40,8 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
 
 /// What is asked of the whole list again and again.
 struct List<'a, N> {
+    /// Whether the provider has what came before.
+    continues: bool,
     /// The first item that stands for one that the provider has.
     reference: Option<usize>,
     /// The calls that the caller answers, by their `call_id`.
@@ -59,7 +61,13 @@ impl<'a, N: Node> List<'a, N> {
             }
         }
         let reference = scene.messages.iter().position(|item| kind_of(item) == "item_reference");
-        List { reference, calls, original: scene.request.original_messages.as_deref().map(Known::of) }
+        let continues = scene.request.continues;
+        List { continues, reference, calls, original: scene.request.original_messages.as_deref().map(Known::of) }
+    }
+
+    /// Whether what the item at `index` answers may be with the provider: a reference may stand for it.
+    fn is_elsewhere(&self, index: usize) -> bool {
+        self.continues || self.reference.is_some_and(|reference| reference < index)
     }
 }
 
@@ -86,6 +94,10 @@ fn message<N: Node>(item: &N, index: usize, found: &mut Findings) {
         found.error("empty_message", index, None, "the content is missing or null");
         return;
     };
+    if !matches!(content.kind(), Kind::String | Kind::Array) {
+        let text = format!("`content` must be a string or an array, not {}", content.kind().in_words());
+        found.error("wrong_type", index, None, text);
+    }
     only_objects(&content, index, found);
     for (block, part) in objects(item, Key::Content) {
         match &*type_of(&part) {
@@ -147,7 +159,7 @@ fn calls<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, ids:
 }
 
 /// What a person approved or refused was asked for before, by an id.
-fn approvals<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, asked: &mut Met, found: &mut Findings) {
+fn approvals<N: Node>(list: &List<'_, N>, item: &N, index: usize, kind: &str, asked: &mut Met, found: &mut Findings) {
     let id = |key| item.field_str(key);
     match kind {
         "mcp_approval_request" => {
@@ -155,7 +167,7 @@ fn approvals<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, 
             id(Key::Id).map(|id| asked.before(&id, index));
         }
         "mcp_approval_response"
-            if !scene.request.continues && id(Key::ApprovalRequestId).is_none_or(|id| asked.at(&id).is_empty()) =>
+            if !list.is_elsewhere(index) && id(Key::ApprovalRequestId).is_none_or(|id| asked.at(&id).is_empty()) =>
         {
             found.error("OAR-PAIR-4", index, None, "the approval answers no request before it");
         }
@@ -181,13 +193,11 @@ fn outputs<N: Node>(
     if call.is_some_and(|call| type_of(call).starts_with(stem)) {
         return;
     }
-    // A reference may stand for the call.
-    let is_elsewhere = scene.request.continues || list.reference.is_some_and(|reference| reference < index);
     let its_calls = item.field_str(Key::CallId).map_or(&[][..], |id| list.calls.at(&id));
     let what = result_label(scene, (index, 0));
     if its_calls.last().is_some_and(|later| *later > index) {
         found.error("OAR-PAIR-3", index, None, format!("{what} stands before its call"));
-    } else if !is_elsewhere {
+    } else if !list.is_elsewhere(index) {
         let rule = if kind == "function_call_output" { "OAR-PAIR-1" } else { "OAR-PAIR-4" };
         found.error(rule, index, None, format!("{what} answers no call of its kind before it"));
     }

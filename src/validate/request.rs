@@ -74,7 +74,9 @@ impl<N: Node> Request<N> {
                         request.has_tool_config = request.has_tool_config.or(Some(false));
                     }
                 }
-                "previous_response_id" | "conversation" => request.continues = true,
+                "previous_response_id" | "conversation" => {
+                    request.continues |= value.as_str().is_none_or(|id| !id.is_empty());
+                }
                 "reasoning_effort" => request.reasoning_effort = Some(text(&name, &value)?),
                 "thinking" => {
                     if value.kind() != Kind::Object {

@@ -61,13 +61,15 @@ function requestOf({ value, line, path }) {
 function isRequest(body) {
   if (typeof body !== 'object' || body === null) return false;
   // A text is a message of the user, but elsewhere `input` is any text.
-  const isList = (list) => Array.isArray(list) || (typeof list === 'string' && typeof body.model === 'string');
-  return LISTS.some((name) => isList(body[name]));
+  const isInput = typeof body.input === 'string' && typeof body.model === 'string';
+  const isContents = typeof body.contents === 'string' || typeof body.contents?.parts === 'object';
+  return isInput || isContents || LISTS.some((name) => Array.isArray(body[name]));
 }
 
 function parsed(text) {
   try {
-    return JSON.parse(text.toString());
+    // A byte order mark and NULs around it: the importer steps over them as well.
+    return JSON.parse(text.toString().replace(/^[\uFEFF\0]+|\0+$/g, ''));
   } catch {
     return undefined; // a text that is no JSON, which some formats are
   }
