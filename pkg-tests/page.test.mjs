@@ -860,7 +860,7 @@ describe('network', () => {
     t.after(() => page.close());
     await page.goto(host.url);
     await page.locator('#problem .banner').waitFor(WAIT);
-    assert.match(await page.textContent('#problem'), /engine_bg\.wasm is not there.*built/);
+    assert.match(await page.textContent('#problem'), /(engine|importers)_bg\.wasm is not there.*built/);
   });
 
   test('a worker that cannot be loaded says so', async (t) => {
