@@ -72,6 +72,8 @@ pub struct Exchange<'a> {
     pub id: Option<String>,
     /// Whether there is a response and no request.
     pub is_answer: bool,
+    /// Whether it has nothing to do with the others of its file.
+    pub stands_alone: bool,
 }
 
 /// Where requests and responses are found in what logs wrap around them.
@@ -210,8 +212,15 @@ struct Thread {
     responses: Vec<(String, usize)>,
     /// Where its first message stands that is no prompt.
     opening: Option<usize>,
-    /// It stands alone, and is not the one that is read.
-    is_skipped: bool,
+    /// It has nothing to do with the others, and is one of the file's even if it is empty or not read.
+    stands_alone: bool,
+}
+
+impl Thread {
+    /// Whether it is a conversation of the file.
+    fn is_there(&self) -> bool {
+        self.stands_alone || !self.live.is_empty()
+    }
 }
 
 impl ReadLines for Reader {
@@ -241,13 +250,12 @@ impl ReadLines for Reader {
 
 /// The conversation that counts: the wanted one, else the longest, and then it warns of the others.
 fn chosen(threads: &[Thread], alone: usize, out: &mut Output) -> Option<usize> {
-    let is_there = |thread: &Thread| thread.is_skipped || !thread.live.is_empty();
-    let mut conversations = threads.iter().enumerate().filter(|(_, thread)| is_there(thread));
+    let mut conversations = threads.iter().enumerate().filter(|(_, thread)| thread.is_there());
     let count = conversations.clone().count();
-    if count == alone {
-        // Of those that stand alone only one was read.
+    if alone > 0 && alone == count {
+        // Only one of them was read.
         out.choose(count, "");
-        return longest(threads);
+        return out.wanted.or(Some(0));
     }
     if let Some(wanted) = out.wanted {
         let found = conversations.nth(wanted).map(|(index, _)| index);
@@ -259,10 +267,6 @@ fn chosen(threads: &[Thread], alone: usize, out: &mut Output) -> Option<usize> {
     if count > 1 {
         out.warn("several_transcripts", format!("{count} conversations in one file: the longest counts"));
     }
-    longest(threads)
-}
-
-fn longest(threads: &[Thread]) -> Option<usize> {
     let longest = threads.iter().enumerate().max_by_key(|(_, thread)| thread.live.len());
     longest.map(|(index, _)| index)
 }
@@ -336,9 +340,10 @@ impl Reader {
             || (answer.is_none() && body.is_some_and(|body| body.get("model").is_none()));
         if stands_alone {
             self.transcripts += 1;
-            let is_wanted = out.wanted.map_or(self.transcripts == 1, |wanted| wanted == self.threads.len());
+            let is_wanted = out.wanted.map_or(self.transcripts == 1, |wanted| wanted == self.count());
             if !is_wanted {
-                self.threads.push(Thread { is_skipped: true, ..Thread::default() });
+                // It is counted, and not read.
+                self.threads.push(Thread { stands_alone, ..Thread::default() });
                 return;
             }
         }
@@ -349,10 +354,20 @@ impl Reader {
             previous: text("previous_response_id", body.or(answered)),
             id: text("id", answered),
             is_answer: request.is_none() && !stands_alone,
+            stands_alone,
             request: request.map(|(_, found)| found).unwrap_or_default(),
             answer: answer.map(|(_, found)| found).unwrap_or_default(),
         };
         self.exchange(exchange, at, out);
+    }
+
+    /// How many conversations there are so far.
+    fn count(&self) -> usize {
+        // Where all of them stand alone, lines of training data, nothing needs to be looked at.
+        if self.threads.len() < self.transcripts {
+            return self.threads.len();
+        }
+        self.threads.iter().filter(|thread| thread.is_there()).count()
     }
 
     /// The conversation of what stands alone, and its length.
@@ -365,9 +380,9 @@ impl Reader {
     }
 
     fn exchange(&mut self, exchange: Exchange<'_>, at: &At, out: &mut Output) {
-        let Exchange { request, answer, previous, id, is_answer } = exchange;
+        let Exchange { request, answer, previous, id, is_answer, stands_alone } = exchange;
         let keys: Vec<u64> = request.iter().map(essence_of).collect();
-        let behind = previous.as_ref().and_then(|previous| self.behind(previous));
+        let behind = previous.as_ref().filter(|_| !stands_alone).and_then(|previous| self.behind(previous));
         if previous.is_some() && behind.is_none() {
             let message = "the response that this one continues is not in the file: what came before is missing";
             out.warn_at("missing_context", at.line, &at.path, message);
@@ -378,7 +393,7 @@ impl Reader {
                 let (thread, length) = self.loose();
                 (thread, length, 0)
             }
-            None if previous.is_some() => (self.threads.len(), 0, 0),
+            None if previous.is_some() || stands_alone => (self.threads.len(), 0, 0),
             None => {
                 let prompts = request.iter().take_while(|found| is_prompt(found.value)).count();
                 let (thread, known) = self.alike(&keys, prompts);
@@ -386,7 +401,7 @@ impl Reader {
             }
         };
         if thread == self.threads.len() {
-            self.threads.push(Thread::default());
+            self.threads.push(Thread { stands_alone, ..Thread::default() });
         }
         if let Some(thread) = self.threads.get_mut(thread) {
             for index in thread.live.drain(kept..) {

@@ -4,7 +4,7 @@ use crate::check_all;
 
 #[test]
 fn openai_chat() {
-    check_all("import/openai_chat.json", 28);
+    check_all("import/openai_chat.json", 29);
 }
 
 #[test]
