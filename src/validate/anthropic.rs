@@ -216,7 +216,7 @@ fn result<N: Node>(block: &N, at: (usize, Option<usize>), after_other: bool, fou
 
 fn unique(call: &Call, index: usize, ids: &mut Met, found: &mut Findings) {
     let Some(id) = &call.id else { return };
-    if let Some(first) = ids.before(id, index) {
+    if let Some(first) = ids.note(id, index) {
         let text = format!("the id {id} stands at message {first} already");
         found.error("ANT-PAIR-6", index, call.place.block(), text);
     }

@@ -148,7 +148,7 @@ pub struct Met(HashMap<String, Vec<usize>>);
 
 impl Met {
     /// Notes an id; gives the message that had it before.
-    pub fn before(&mut self, id: &str, index: usize) -> Option<usize> {
+    pub fn note(&mut self, id: &str, index: usize) -> Option<usize> {
         let places = self.0.entry(id.to_owned()).or_default();
         let first = places.first().copied();
         places.push(index);

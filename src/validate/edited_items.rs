@@ -64,10 +64,10 @@ impl<'a, N: Node> Known<'a, N> {
         for (index, item) in items.iter().enumerate() {
             let content = content_of(item);
             match id_of(item) {
-                Some(id) => by_id.before(&id, index),
-                None => by_content_without_id.before(&content, index),
+                Some(id) => by_id.note(&id, index),
+                None => by_content_without_id.note(&content, index),
             };
-            by_content.before(&content, index);
+            by_content.note(&content, index);
         }
         Known { items, by_id, by_content, by_content_without_id }
     }

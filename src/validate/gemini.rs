@@ -167,7 +167,7 @@ impl Edit {
             let calls = call_parts(content);
             let later = calls.iter().skip(1).filter(|_| calls.first().is_some_and(is_signed));
             later.filter_map(text).for_each(|call| {
-                spoken_for.before(&call, index);
+                spoken_for.note(&call, index);
             });
         }
         Edit { moved_turn: last_turn != this_turn, spoken_for }
@@ -206,9 +206,9 @@ fn interleaved<N: Node>(original: &[N], scene: &Scene<'_, N>, found: &mut Findin
     let mut starts = Met::default();
     for (index, content) in scene.messages.iter().enumerate() {
         let step = batch(content);
-        steps.before(&step.join("\n"), index);
+        steps.note(&step.join("\n"), index);
         for call in step {
-            starts.before(&call, calls.len());
+            starts.note(&call, calls.len());
             calls.push((index, call));
         }
     }
@@ -218,7 +218,7 @@ fn interleaved<N: Node>(original: &[N], scene: &Scene<'_, N>, found: &mut Findin
     }
     for (index, whole) in original.iter().map(batch).enumerate().filter(|(_, whole)| whole.len() > 1) {
         // One that is there, or was looked for already.
-        if steps.before(&whole.join("\n"), index).is_some() {
+        if steps.note(&whole.join("\n"), index).is_some() {
             continue;
         }
         let windows = whole

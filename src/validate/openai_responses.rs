@@ -17,7 +17,7 @@ pub fn check<N: Node>(scene: &Scene<'_, N>, found: &mut Findings) {
     let list = List::of(scene);
     for (index, item) in scene.messages.iter().enumerate() {
         if let Some(id) = item.field_str(Key::Id)
-            && let Some(first) = ids.before(&id, index)
+            && let Some(first) = ids.note(&id, index)
         {
             found.error("OAR-PAIR-5", index, None, format!("the item id {id} stands at {first} already"));
         }
@@ -57,7 +57,7 @@ impl<'a, N: Node> List<'a, N> {
             if answer_rule(item).is_some()
                 && let Some(id) = item.field_str(Key::CallId)
             {
-                calls.before(&id, index);
+                calls.note(&id, index);
             }
         }
         let reference = scene.messages.iter().position(|item| kind_of(item) == "item_reference");
@@ -143,7 +143,7 @@ fn calls<N: Node>(scene: &Scene<'_, N>, item: &N, index: usize, kind: &str, ids:
     let is_deepseek = scene.request.names("deepseek");
     for exchange in scene.exchanges.of_message(index) {
         let Some(call) = scene.exchanges.call(exchange) else { continue };
-        if let Some(first) = call.id.as_deref().and_then(|id| ids.before(id, index)) {
+        if let Some(first) = call.id.as_deref().and_then(|id| ids.note(id, index)) {
             found.error("OAR-PAIR-3", index, None, format!("{}: the call at {first} has the same id", label(call)));
         }
         if exchange.results.is_empty() {
@@ -164,7 +164,7 @@ fn approvals<N: Node>(list: &List<'_, N>, item: &N, index: usize, kind: &str, as
     match kind {
         "mcp_approval_request" => {
             required(item, Key::Id, "missing_id", (index, None), found);
-            id(Key::Id).map(|id| asked.before(&id, index));
+            id(Key::Id).map(|id| asked.note(&id, index));
         }
         "mcp_approval_response"
             if !list.is_elsewhere(index) && id(Key::ApprovalRequestId).is_none_or(|id| asked.at(&id).is_empty()) =>
